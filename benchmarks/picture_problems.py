@@ -100,7 +100,9 @@ def _shape(kind: str, random: np.random.Generator) -> np.ndarray:
         both = [np.exp(-np.hypot(u - side, v) / size * 2.5) for side in (-gap, gap)]
         return both[0] + random.uniform(0.4, 1) * both[1]
     if kind == "star":
-        cross = np.exp(-np.abs(u) / 1.2 - np.abs(v) / 20) + np.exp(-np.abs(v) / 1.2 - np.abs(u) / 20)
+        cross = np.exp(-np.abs(u) / 1.2 - np.abs(v) / 20) + np.exp(
+            -np.abs(v) / 1.2 - np.abs(u) / 20
+        )
         return cross + np.exp(-np.hypot(u, v) / 2)
     return np.exp(-(v**2) / 2 / random.uniform(0.6, 1.2)) * 0.7  # a trail across
 

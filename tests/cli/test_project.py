@@ -79,7 +79,7 @@ def test_export(tmp_path, labels):
     run("export", NAME, "-o", "labels.csv")
     table = pd.read_csv("labels.csv")
     assert dict(zip(table["id"], table["category"], strict=True)) == labels
-    assert list(table.columns) == ["row", "id", "category", "question", "expert"]
+    assert list(table.columns[:6]) == ["row", "id", "category", "question", "expert", "time"]
     assert [IDS[row] for row in table["row"]] == list(table["id"])
 
 

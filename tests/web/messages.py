@@ -25,7 +25,7 @@ ONLY_THE_HOST_INVITES = (
 )
 OTHER_HOST = "This host name is not allowed. Use the address that kernova printed."
 OTHER_ORIGIN = "Only kernova's own page may send this request."
-TOO_LARGE = "The request is larger than 1 MB. Send less at a time."
+TOO_LARGE = "The request is larger than 1 MB (a file of labels: 16 MB). Send less at a time."
 OTHER_METHOD = "This address does not support this method"
 
 # --- requests --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from kernova.web.access import hosts_for
+from kernova.web.hosts import hosts_for
 from tests.web import messages
 from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, rejected, served
 from tests.web.messages import NOTICE

@@ -1,7 +1,7 @@
 """Results of a session: a read-only view of its state and log."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -10,22 +10,25 @@ from numpy.typing import NDArray
 
 from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
+from kernova.discover.notebook_view import session_html, summary_html
 from kernova.discover.opinions import Disagreement, Opinion
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
 from kernova.discover.state import SessionState, Status
 from kernova.discover.stopping import Progress
+from kernova.errors import InputError
 from kernova.typing import Indices, Mask
 
 
 class CategoryCounts(NamedTuple):
-    """Number of rows of a category, how many of them were asked about, and the first."""
+    """Number of rows of a category, how many were asked about or accepted, and the first."""
 
     name: str
     n_rows: int
     n_asked: int
     first_row: int
+    n_accepted: int = 0
 
 
 class SessionResults:
@@ -73,8 +76,9 @@ class SessionResults:
     def category_counts(self) -> list[CategoryCounts]:
         """Counts of each category, in order of discovery."""
         state = self._state
+        accepted = state.accepted.__contains__
         return [
-            CategoryCounts(name, len(rows), state.n_asked(rows), rows[0])
+            CategoryCounts(name, len(rows), state.n_asked(rows), rows[0], sum(map(accepted, rows)))
             for name, rows in state.categories.items()
         ]
 
@@ -162,22 +166,33 @@ class SessionResults:
     @property
     def is_accepted(self) -> Mask:
         """Whether each row's label is an accepted suggestion of a model, not one given by hand."""
-        return self._has_status("accepted")
+        return self._mask(self._state.accepted)
+
+    @property
+    def n_accepted(self) -> int:
+        """Number of rows whose label is an accepted suggestion of a model."""
+        return len(self._state.accepted)
+
+    @property
+    def labels_by_hand(self) -> NDArray[np.object_]:
+        """Label of each row that an expert or the table gave; None for all others."""
+        labels = self.labels
+        labels[self.is_accepted] = None
+        return labels
 
     @property
     def is_unsure(self) -> Mask:
         """Whether an expert was unsure about each row, which then has no label."""
-        return self._has_status("unsure")
+        return self._mask(self._state.unsure)
 
     @property
     def n_unsure(self) -> int:
         """Number of rows about which an expert was unsure."""
         return len(self._state.unsure)
 
-    def _has_status(self, status: Status) -> Mask:
+    def _mask(self, rows: Collection[int]) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
-        entries = self._state.entries.items()
-        found[[row for row, entry in entries if entry.status == status]] = True
+        found[np.fromiter(rows, dtype=np.intp, count=len(rows))] = True
         return found
 
     def status_of(self, row: int) -> Status:
@@ -399,3 +414,10 @@ class ShowsResults:
     opinions_of = ResultAttribute(lambda results: results.opinions_of)
     history = ResultAttribute(lambda results: results.history)
     number_of_key = ResultAttribute(lambda results: results.number_of_key)
+
+    def _repr_html_(self: HasResults) -> str:
+        """Return a summary for notebooks."""
+        try:
+            return session_html(self.results_)
+        except InputError:  # it has not started
+            return summary_html(type(self).__name__, ["This session has not started."])

@@ -51,7 +51,9 @@ def descriptor_blocks(*, rotation_invariant: bool) -> list[Block]:
     """
     if rotation_invariant:
         layout = Block("layout", ring_colour_names(), ring_colours)
-        edges = Block("edges", turned_edge_names(), lambda of: turned_edge_descriptors(of.lightness))
+        edges = Block(
+            "edges", turned_edge_names(), lambda of: turned_edge_descriptors(of.lightness)
+        )
     else:
         layout = Block("layout", cell_colour_names(), cell_colours)
         edges = Block("edges", edge_names(), lambda of: edge_descriptors(of.lightness))

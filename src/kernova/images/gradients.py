@@ -69,7 +69,9 @@ def edge_names() -> list[str]:
     names = []
     for scale, n_cells in _N_CELLS.items():
         cells = grid_cells(n_cells, n_cells, n_cells).names
-        names += [f"edges at {angle}, {scale}, {cell}" for cell in cells for angle in _angle_names()]
+        names += [
+            f"edges at {angle}, {scale}, {cell}" for cell in cells for angle in _angle_names()
+        ]
         names.append(f"strength of edges, {scale}")
     return names
 

@@ -87,7 +87,10 @@ def binary_patterns(lightness: Matrix, radius: float) -> Indices:
     for point in range(_N_POINTS):
         angle = 2 * np.pi * point / _N_POINTS
         # Rounded, so that points on pixels are not interpolated.
-        down, right = (round(float(-radius * np.sin(angle)), 9), round(float(radius * np.cos(angle)), 9))
+        down, right = (
+            round(float(-radius * np.sin(angle)), 9),
+            round(float(radius * np.cos(angle)), 9),
+        )
         top, left = int(np.floor(down)), int(np.floor(right))
         y, x = down - top, right - left
         value = np.zeros_like(lightness)

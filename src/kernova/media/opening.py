@@ -34,8 +34,8 @@ from kernova.media.files import (
 )
 from kernova.media.pictures import PICTURE_SUFFIXES
 from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
+from kernova.media.request import DataRequest
 from kernova.media.row_media import (
-    DataRequest,
     DiscoveryData,
     OutlineRows,
     PictureRows,

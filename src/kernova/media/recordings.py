@@ -28,7 +28,8 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
-from kernova.media.row_media import DataRequest, DiscoveryData, RowMedia
+from kernova.media.request import DataRequest
+from kernova.media.row_media import DiscoveryData, RowMedia
 from kernova.media.sounds import SoundInterval, SoundRows
 from kernova.progress import track
 from kernova.tables.columns import decoded

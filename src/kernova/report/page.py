@@ -127,6 +127,35 @@ def picture(figure: Figure | bytes, alt: str, caption: str | None = None) -> Htm
     return Html(f"<figure>{image}{figcaption}</figure>")
 
 
+class Thumbnail(NamedTuple):
+    """A small picture with a line of text below it."""
+
+    content: bytes  # PNG or JPEG
+    alt: str  # alternative text for screen readers
+    text: str  # the line below
+
+
+def gallery(title: str, pictures: Sequence[Thumbnail]) -> Html:
+    r"""Return small pictures under a heading, side by side.
+
+    Examples
+    --------
+    >>> from kernova.report.page import Thumbnail, gallery
+    >>> html = gallery("carp", [Thumbnail(b"\xff\xd8", "A carp.", "carp-7")])
+    >>> '<h3>carp</h3>' in html, 'src="data:image/jpeg;base64,/9g="' in html
+    (True, True)
+    """
+    figures = "".join(
+        f'<figure><img src="data:image/{_picture_kind(one.content)};base64,'
+        f'{base64.b64encode(one.content).decode()}" alt="{escaped(one.alt)}">'
+        f"<figcaption>{escaped(one.text)}</figcaption></figure>"
+        for one in pictures
+    )
+    return Html(
+        f'<div class="examples"><h3>{escaped(title)}</h3><div class="gallery">{figures}</div></div>'
+    )
+
+
 def table(
     rows: pd.DataFrame,
     caption: str,
@@ -303,6 +332,10 @@ def _small_enough(html: str) -> str:
             "out pictures, or rows of tables."
         )
     return html
+
+
+def _picture_kind(content: bytes) -> str:
+    return "png" if content.startswith(_PNG_MARK) else "jpeg"
 
 
 def _part(part: str) -> Html:

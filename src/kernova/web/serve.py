@@ -9,7 +9,7 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,9 @@ from typing import Final, Self
 import uvicorn
 
 from kernova.errors import InputError
-from kernova.web.access import hosts_for, is_loopback
 from kernova.web.app import create_app
 from kernova.web.connections import Connection, Guard, Limits, default_limits
+from kernova.web.hosts import hosts_for, is_loopback
 from kernova.web.invitations import Invitations, Reach, network_address
 from kernova.web.login import Key, Throttle, login_link
 from kernova.workbench import Workbench
@@ -292,6 +292,7 @@ def new_server(
     on_ready: Callable[[], None] | None = None,
     on_signal: Callable[[], None] | None = None,
     limits: Limits | None = None,
+    frame_ancestors: Sequence[str] = (),
 ) -> uvicorn.Server:
     """Return the server of a workbench; :func:`serve` runs it.
 
@@ -301,12 +302,19 @@ def new_server(
         As of :func:`serve`.
     limits : Limits, optional
         Limits on connections.
+    frame_ancestors : sequence of str
+        Origins whose pages may show this one in a frame; by default none.
     """
     # On this machine alone, tokens are not guessed over a network.
     throttle = None if is_loopback(endpoint.host) else Throttle()
     config = uvicorn.Config(
         create_app(
-            workbench, endpoint.key, hosts_for(endpoint.host), throttle, endpoint.invitations
+            workbench,
+            endpoint.key,
+            hosts_for(endpoint.host),
+            throttle,
+            frame_ancestors,
+            endpoint.invitations,
         ),
         lifespan="off",
         ws="none",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Literal, NamedTuple, TypedDict, TypeVar
 
-from kernova.discover.events import Confidence, Record
+from kernova.discover.events import Confidence, Event, Record
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError, NotSavedError, quoted
@@ -73,6 +73,8 @@ class Request:
     subject: Subject
     write: Callable[[], int]  # records the event and returns its number
     is_alone: bool = False  # whether it must not share a write with others
+    # Whether a recorded event is that of this request; by default, if they have one subject.
+    is_same: Callable[[Event], bool] | None = None
 
 
 class _How(TypedDict):
@@ -299,7 +301,7 @@ class Questions:
         label = request.subject.label
         number = None if request.key is None else results.number_of_key(request.key)
         if number is not None:
-            _check_same(results.record(number), request.expert, request.subject)
+            _check_same(results.record(number), request)
             return _Noted(request.expert, number, is_new=False, is_repeated=True)
         is_known = label is None or results.has_category(label)
         number = request.write()
@@ -362,9 +364,13 @@ def _outcome(work: Callable[[Given], Result], given: Given) -> Result | Exceptio
         return error
 
 
-def _check_same(record: Record, expert: str | None, subject: Subject) -> None:
+def _check_same(record: Record, request: Request) -> None:
     """Reject a key that belongs to another request, which would otherwise be lost."""
-    if (record.by, subject_of(record.event)) != (expert, subject):
+    if request.is_same is None:
+        is_same = subject_of(record.event) == request.subject
+    else:
+        is_same = request.is_same(record.event)
+    if not is_same or record.by != request.expert:
         raise InputError(
             f"The key {quoted(record.key)} has been used for another request. Use a new key for "
             "every request, for example a UUID."

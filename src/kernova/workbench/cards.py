@@ -13,6 +13,7 @@ from kernova.discover.session import AskedQuestion
 from kernova.discover.state import Status
 from kernova.media.row_media import MediaKind, RowMedia
 from kernova.workbench.feature_drawings import Feature, aligned_card, row_card
+from kernova.workbench.learning import Learning
 from kernova.workbench.shared import SharedState
 
 _MOST_MEMBERS: Final = 60
@@ -89,6 +90,15 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Guess:
+    """Best guess for a row that has no label."""
+
+    category: str
+    probability: float
+    is_unlike: Annotated[bool, "Whether the row is unlike all labelled rows, so that it is weak."]
+
+
+@dataclass(frozen=True)
 class QuestionShown:
     """A question with its reason, and the cluster that it represents."""
 
@@ -107,6 +117,10 @@ class QuestionShown:
         bool, "Whether another expert has labelled the row; that answer is hidden until this one."
     ]
     card: Card
+    guess: Annotated[
+        Guess | None,
+        "Best guess of the model that was learnt so far; null before the second answer.",
+    ]
 
 
 @dataclass(frozen=True)
@@ -203,7 +217,16 @@ class Cards:
             known_members=dict(sorted(known.items())),
             is_blind=question.is_blind,
             card=self.card(question.row, is_hidden=question.is_blind),
+            guess=None if question.is_blind else self.guess(question.row),
         )
+
+    def guess(self, row: int) -> Guess | None:
+        """Return the best guess for a row; None if it has a label, or nothing has been learnt."""
+        found = self._shared.part(Learning).guess(row)
+        if found is None or found.suggested is None or not found.probability:
+            return None
+        is_unlike = found.verdict == "unknown"
+        return Guess(found.suggested, round(found.probability, 4), is_unlike)
 
     def find(self, text: str, limit: int) -> FoundReply:
         """Return rows whose id contains the text; exact matches first, then prefixes."""

@@ -215,7 +215,7 @@ def open_discovery(
     missing: str = "refuse",
     notes: Sequence[str] = (),
     noun: str | None = None,
-    further_labels: bool | None = None,
+    multiple_labels: bool | None = None,
     context: Context = NO_CONTEXT,
 ) -> Discovery:
     """Start the discovery of a table's categories, or resume a project.
@@ -236,7 +236,7 @@ def open_discovery(
         Further remarks on the table for the reader.
     noun : str, optional
         What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
-    further_labels : bool, optional
+    multiple_labels : bool, optional
         Whether rows may have labels beside their category; stored in the project.
     context : Context, optional
         Columns to show beside the rows.
@@ -249,8 +249,8 @@ def open_discovery(
     if strategy is not None:
         strategy_named(strategy)  # raises for a misspelt name before a file is created
     options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
-    if further_labels is not None:
-        options["further labels"] = "on" if further_labels else "off"
+    if multiple_labels is not None:
+        options["further labels"] = "on" if multiple_labels else "off"
     cells = far_cells(table.features)
     features = with_moved_cells(table.features, cells)
     encoder = table_encoder("standard", missing)

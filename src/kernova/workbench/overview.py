@@ -91,6 +91,7 @@ class Category:
     rows: Annotated[int, "Number of rows with this label."]
     asked: Annotated[int, "Number of those that were asked about."]
     first_row: int
+    accepted: Annotated[int, "Number of those that are accepted suggestions."]
     colour: Annotated[int, "Number of its colour, constant while the category exists."]
     key: Annotated[
         str | None,
@@ -137,7 +138,8 @@ class StateReply:
     ]
     asked: int
     skipped: int
-    named: int
+    named: Annotated[int, "Number of rows with a label."]
+    accepted: Annotated[int, "Number of those that are accepted suggestions."]
     rows: int
     advice: Advice
     disagreements: int
@@ -328,6 +330,7 @@ class Overview:
             "asked": session.n_questions_,
             "skipped": session.n_skipped_,
             "named": session.n_labelled_,
+            "accepted": session.results_.n_accepted,
             "curve": session.curve_,
             "known_before": len({session.label_of(row) for row in self._prior_rows()} - {None}),
             "categories": self._categories(),
@@ -382,7 +385,8 @@ class Overview:
         discovery = self._shared.discovery
         with self._shared.lock:
             session, prior = discovery.session, self._prior_rows()
-            labels, n_asked = session.labels_, session.n_questions_
+            # Accepted suggestions are no observations.
+            labels, n_asked = session.results_.labels_by_hand, session.n_questions_
         n_questions = min(n_asked + _QUESTIONS_AHEAD, self._shared.n_rows - len(prior))
         band = random_baseline(discovery.encoded, labels, n_questions, prior_rows=prior)
         self._baseline = _Baseline(band.expected.round(_DIGITS).tolist(), band)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, TypeVar, cast
+from typing import Annotated, Final, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
@@ -16,9 +16,8 @@ from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
-from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
-
-PartKind = TypeVar("PartKind", bound=Part)
+from kernova.workbench.session_report.part import SessionReport
+from kernova.workbench.shared import BackgroundJob, PartKind, Presence, SharedState
 
 # What the default strategy reports in preparation, and about how long that takes.
 _STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.3))
@@ -49,8 +48,10 @@ class Workbench:
 
     Attributes
     ----------
-    questions, corrections, cards, overview, history, map, learning, exports, overlap : object
+    questions, corrections, cards, overview, history, map, learning, exports, report : object
         The parts, one for each view. Further parts come from :meth:`part`.
+    overlap : Overlap
+        The rows that several experts are asked about.
     browsers : Browsers
         The browsers in which experts work.
     """
@@ -67,7 +68,6 @@ class Workbench:
         self.presence = Presence() if presence is None else presence
         self.browsers = Browsers(self.presence.clock)
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
-        self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
         self.overlap = self.part(Overlap)
         self.questions = Questions(
@@ -78,7 +78,9 @@ class Workbench:
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
         self.exports = Exports(self.shared, self.media, self.learning.model)
-        self._parts[Exports] = self.exports
+        self.report = SessionReport(self.shared, self.exports, self.learning)
+        self.shared.keep(self.exports)
+        self.shared.keep(self.report)
         self.overview = Overview(
             self.shared,
             self.presence,
@@ -93,15 +95,12 @@ class Workbench:
 
         A new view needs no change here: its routes call ``workbench.part(NewView)``.
         """
-        with self.shared.lock:
-            if kind not in self._parts:
-                self._parts[kind] = kind(self.shared)
-            return cast(PartKind, self._parts[kind])
+        return self.shared.part(kind)
 
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
 
-        A project with answers is also learnt from again.
+        What can be learnt from the labels is learnt in the background, from now on after changes.
 
         Parameters
         ----------
@@ -110,7 +109,7 @@ class Workbench:
         """
         self.preparation.start(self.discovery.prepare, watch, _STAGES)
         self.map.prepare(after=self.preparation)
-        self.learning.resume(after=self.preparation)
+        self.learning.follow(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""
@@ -197,6 +196,7 @@ class Workbench:
 
     def close(self) -> None:
         """Close the project and all media files; every answer is on disk already."""
+        self.learning.stop()
         with self.shared.lock:
             self.discovery.session.close()
         self.media.close()

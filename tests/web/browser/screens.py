@@ -14,6 +14,7 @@ VIEW_KEYS = {
     "categories": "c",
     "history": "h",
     "map": "m",
+    "table": "j",
     "curve": "v",
     "learn": "l",
     "experts": "e",

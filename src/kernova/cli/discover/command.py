@@ -165,6 +165,21 @@ def discover(
             "column. Nothing is fetched.",
         ),
     ] = None,
+    noun: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NOUN[,PLURAL]",
+            help="Name of a row in all sentences, such as galaxy or leaf,leaves; stored in the "
+            "project.",
+        ),
+    ] = None,
+    multiple_labels: Annotated[
+        bool | None,
+        typer.Option(
+            "--multiple-labels/--single-label",
+            help="Allow further labels of a row beside its category; stored in the project.",
+        ),
+    ] = None,
     missing: Missing = SimulationSettings.missing,
     output: Annotated[
         Path | None,
@@ -237,6 +252,8 @@ def discover(
             missing=missing,
             notes=opened.notes,
             context=opened.context,
+            noun=noun,
+            multiple_labels=multiple_labels,
         )
         stack.callback(discovery.session.close)
         plan_overlap(discovery, plan)

@@ -37,7 +37,7 @@ def bound_endpoint(place: Place) -> "Endpoint":
     from kernova.errors import InputError
 
     try:
-        from kernova.web.access import is_loopback
+        from kernova.web.hosts import is_loopback
         from kernova.web.serve import bind_endpoint, tls_context
     except ModuleNotFoundError as error:
         raise InputError(
@@ -120,6 +120,7 @@ def serve_page(
     from kernova.workbench import Workbench
 
     workbench = Workbench(discovery, media)
+    workbench.report.command = shown_command(sys.argv[1:])
 
     def print_link() -> None:
         _print_link(endpoint, as_json)
@@ -135,6 +136,26 @@ def serve_page(
         serve(workbench, endpoint, on_ready=announce, on_signal=print_link)
     if not as_json:
         print_end(discovery, console())
+
+
+def shown_command(words: list[str]) -> str:
+    """Return the command that was typed, without the token, for readers of a report.
+
+    Examples
+    --------
+    >>> from kernova.cli.discover.page import shown_command
+    >>> shown_command(["discover", "a b.csv", "--token", "secret", "--token=secret"])
+    "kernova discover 'a b.csv'"
+    """
+    from shlex import join
+
+    secret = [
+        word.startswith("--token=") or word == "--token" or before == "--token"
+        for before, word in zip(["", *words], words, strict=False)
+    ]
+    return join(
+        ["kernova", *(word for word, hidden in zip(words, secret, strict=True) if not hidden)]
+    )
 
 
 def _print_address(
@@ -179,7 +200,7 @@ def _print_ways(endpoint: "Endpoint") -> None:
     import signal
     import socket
 
-    from kernova.web.access import is_loopback
+    from kernova.web.hosts import is_loopback
 
     out = console()
     if not is_loopback(endpoint.host):

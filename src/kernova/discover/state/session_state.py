@@ -122,6 +122,8 @@ class SessionState:
         Number of categories found after each question, under the present labels.
     skipped : set of int
         The rows of questions that have no label.
+    unsure, accepted : set of int
+        Rows about which an expert was unsure, and those with an accepted suggestion.
     opinions : Opinions
         The latest opinion of each expert about each row; prior labels belong to no expert.
 
@@ -148,6 +150,7 @@ class SessionState:
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
         self.unsure: set[int] = set()
+        self.accepted: set[int] = set()
         self.opinions = Opinions()
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
@@ -338,10 +341,12 @@ class SessionState:
             self.skipped.add(row)
         else:
             self.skipped.discard(row)
-        if entry is not None and entry.status == "unsure":
-            self.unsure.add(row)
-        else:
-            self.unsure.discard(row)
+        status = "" if entry is None else entry.status
+        for name, rows in (("unsure", self.unsure), ("accepted", self.accepted)):
+            if status == name:
+                rows.add(row)
+            else:
+                rows.discard(row)
         if old is not None and old != new:
             self._categories.remove(row, old)
         if entry is None:

@@ -6,7 +6,7 @@ import { keep, kept } from "./kept.js";
 import { showFailed } from "./notices.js";
 import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
-import { counted, listed, whole } from "./words.js";
+import { counted, listed, worded } from "./words.js";
 
 /**
  * The name that an invitation has bound to this browser.
@@ -115,19 +115,20 @@ function showSession() {
   const here = experts.length > 0 ? ` Experts so far: ${listed(experts)}.` : "";
   fill(byId("known-experts"), ...experts.map((name) => element("option", { value: name })));
   const again = session.is_resumed ? " Earlier answers were loaded: you continue where they stop." : "";
-  say(byId("start-words"), `${whole(session.rows)} rows from ${byId("data-name").textContent}. The program chooses rows and you label them, until no new categories turn up.${again}${here}`);
+  say(byId("start-words"), `${counted(session.rows, "row")} from ${byId("data-name").textContent}. ${worded("The program chooses rows and you label them, until no new categories turn up.")}${again}${here}`);
   if (byId("start-notes").childElementCount === 0) {
-    fill(byId("start-notes"), ...session.notes.map((note) => element("li", {}, note)));
+    fill(byId("start-notes"), ...session.notes.map((note) => element("li", {}, worded(note))));
   }
 }
 
 function showPreparation() {
-  const { state, task, done, total, message } = preparation();
+  const { state, task, done, total, left, message } = preparation();
+  showRest();
   const box = byId("preparation");
   box.hidden = !store.session || state === "ready";
   if (box.hidden) return;
   const isFailed = state === "failed";
-  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message}` : preparationWords(task, done, total));
+  say(byId("preparation-words"), isFailed ? `Preparation failed. ${message}` : preparationWords(task, done, total, left));
   box.classList.toggle("failed", isFailed);
   byId("preparation-hint").hidden = isFailed;
   const bar = byId("preparation-bar");
@@ -140,8 +141,19 @@ function showPreparation() {
  * @param {string} task
  * @param {number} done
  * @param {number} total
+ * @param {string} left
  */
-function preparationWords(task, done, total) {
-  const what = task ? `Preparing: ${task}` : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
+function preparationWords(task, done, total, left) {
+  const what = task ? worded(`Preparing: ${task}`) : `Preparing ${counted(store.session?.rows ?? 0, "row")}`;
+  if (left) return `${what}, ${left}.`;
   return total > 0 ? `${what}, ${Math.floor((100 * done) / total)} %` : `${what} …`;
+}
+
+/** While questions come from a sample, the rest is prepared: nobody waits for it, but it is stated. */
+function showRest() {
+  const { state, is_complete: isComplete, left } = preparation();
+  const line = byId("rest-words");
+  line.hidden = !store.expert || state !== "ready" || isComplete;
+  const rows = counted(store.session?.rows ?? 0, "row");
+  say(line, line.hidden ? "" : `Questions come from a sample while all ${rows} are being prepared${left ? `: ${left}` : ""}.`);
 }

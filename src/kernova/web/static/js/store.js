@@ -59,7 +59,7 @@ export function update(changes) {
  * @returns {import("./types.js").Preparation}
  */
 export function preparation() {
-  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, message: "" };
+  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, left: "", message: "", is_complete: false };
 }
 
 /** "starting", "preparing", "asking" or "done". */
@@ -122,7 +122,7 @@ async function read() {
 function interval() {
   if (store.lost) return INTERVAL_MS.lost;
   if (document.hidden) return INTERVAL_MS.hidden;
-  const isBusy = preparation().state === "preparing" || store.state?.learn?.state === "running";
+  const isBusy = preparation().state === "preparing" || (preparation().state === "ready" && !preparation().is_complete) || store.state?.learn?.state === "running";
   return isBusy ? INTERVAL_MS.busy : INTERVAL_MS.visible;
 }
 

@@ -114,6 +114,7 @@
  * @property {number} rows Number of rows with this label.
  * @property {number} asked Number of those that were asked about.
  * @property {number} first_row
+ * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} colour Number of its colour, constant while the category exists.
  * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
  * @property {string|null} heading The heading that it is under, of two-level categories.
@@ -188,6 +189,15 @@
  * @property {string} name
  * @property {string[]} texts As written in the file; empty for missing ones.
  * @property {boolean} is_different
+ */
+
+/**
+ * A condition on a column: a range of numbers, or a text that is contained.
+ * @typedef {object} Condition
+ * @property {string} column
+ * @property {number|null} [low]
+ * @property {number|null} [high]
+ * @property {string|null} [contains]
  */
 
 /**
@@ -357,6 +367,34 @@
  */
 
 /**
+ * Rows to flag, or to remove the flag from.
+ * @typedef {object} FlaggedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {boolean} [is_on]
+ */
+
+/**
+ * A format that the labels can be downloaded in.
+ * @typedef {object} FormatOffered
+ * @property {string} name
+ * @property {string} title
+ * @property {string} file
+ * @property {string|null} reason_against Why there is no such file; null if there is one.
+ */
+
+/**
+ * All formats of the labels.
+ * @typedef {object} FormatsReply
+ * @property {FormatOffered[]} formats
+ */
+
+/**
  * Rows whose id contains a text; ids that begin with it come first.
  * @typedef {object} FoundReply
  * @property {FoundRow[]} rows
@@ -398,6 +436,14 @@
  */
 
 /**
+ * Best guess for a row that has no label.
+ * @typedef {object} Guess
+ * @property {string} category
+ * @property {number} probability
+ * @property {boolean} is_unlike Whether the row is unlike all labelled rows, so that it is weak.
+ */
+
+/**
  * A log entry.
  * @typedef {object} HistoryEntry
  * @property {number} number
@@ -424,6 +470,58 @@
  */
 
 /**
+ * A previewed file of labels that is to be imported.
+ * @typedef {object} Import
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {string} upload As in the preview.
+ * @property {"keep"|"take"|"opinion"} [on_conflict] Rows that have another label: keep that, take the one of the file,
+ *   or record it as a further opinion.
+ * @property {string|null} [as_expert] Whose the labels are where the file does not say it; null for the expert who
+ *   imports them.
+ */
+
+/**
+ * A row whose label in the file is another one than in the project.
+ * @typedef {object} ImportConflict
+ * @property {number} row
+ * @property {string} id
+ * @property {string} mine
+ * @property {string} theirs
+ */
+
+/**
+ * What a file of labels holds, before anything is changed.
+ * @typedef {object} ImportPreview
+ * @property {string} upload Identifies the file in the request that imports it.
+ * @property {string} name
+ * @property {string[]} columns Columns of a table; empty for other formats.
+ * @property {string|null} id_column
+ * @property {string|null} category_column Null where it has to be chosen.
+ * @property {number} lines Lines of rows that the project has.
+ * @property {number} labelled Rows that the file labels.
+ * @property {number} new_labels Rows of these without a label in the project.
+ * @property {number} same Rows of these with the same label.
+ * @property {number} n_conflicts Rows of these with another label.
+ * @property {ImportConflict[]} conflicts The first of them.
+ * @property {number} n_unknown Ids that the project does not have.
+ * @property {string[]} unknown The first of them.
+ * @property {ImportedCategory[]} categories The most frequent first.
+ * @property {number} n_new_categories
+ * @property {string[]} experts Experts whom the file names.
+ * @property {string[]} notes What else the file brings, and what was assumed.
+ */
+
+/**
+ * A category of a file.
+ * @typedef {object} ImportedCategory
+ * @property {string} name
+ * @property {number} rows Number of rows with it in the file.
+ * @property {boolean} is_new Whether the project does not have it.
+ */
+
+/**
  * A new invitation.
  * @typedef {object} InvitationReply
  * @property {string} name
@@ -447,6 +545,16 @@
  * @property {boolean} is_for_others Whether other machines can reach the page.
  * @property {string} words What that means for invitations, in sentences.
  * @property {InvitationShown[]} invitations
+ */
+
+/**
+ * A file of labels.
+ * @typedef {object} LabelUpload
+ * @property {string} name Name of the file; its ending determines the format: .csv, .tsv, .txt, .parquet, .arrow, .json
+ *   (Label Studio, COCO) or .tps.
+ * @property {string} content The file in base64, at most 16 MB.
+ * @property {string|null} [id_column] Column of a table; by default it is found.
+ * @property {string|null} [category_column] Column of a table; by default it is found.
  */
 
 /**
@@ -488,7 +596,8 @@
  * @property {Object<string, unknown>[]} classes One line per category.
  * @property {LearnCounts|null} counts
  * @property {number} n_labelled Number of labelled rows that the model was learnt from.
- * @property {boolean} is_stale Whether there are newer log entries.
+ * @property {boolean} is_stale Whether labels by hand, or rejected categories, are newer.
+ * @property {number|null} generation Number of the model, which is another one after learning again.
  * @property {number} version
  */
 
@@ -563,6 +672,19 @@
  */
 
 /**
+ * Rows to label by hand.
+ * @typedef {object} MovedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
  * An expert who joins.
  * @typedef {object} NewExpert
  * @property {string} name Name of the expert.
@@ -591,6 +713,16 @@
  * @typedef {object} NoteOutput
  * @property {string} text
  * @property {string|null} by
+ */
+
+/**
+ * Row numbers of rows that match a query.
+ * @typedef {object} NumbersWanted
+ * @property {RowQuery} [query]
+ * @property {number} [offset]
+ * @property {number|null} [entries] Log entries, from an earlier reply.
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
+ * @property {number} [limit]
  */
 
 /**
@@ -632,6 +764,16 @@
  */
 
 /**
+ * A page of the rows that match a query.
+ * @typedef {object} PageWanted
+ * @property {RowQuery} [query]
+ * @property {number} [offset]
+ * @property {number|null} [entries] Log entries, from an earlier reply.
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
+ * @property {number} [limit]
+ */
+
+/**
  * Agreement of two experts.
  * @typedef {object} PairAgreement
  * @property {string|null} first Name of an expert; null for the one without a name.
@@ -662,6 +804,13 @@
  * @property {number} high Upper end.
  * @property {number} answers Answers above it, each judged by a model without it; rows labelled in one step are one.
  * @property {number} promised Precision that is promised for the unlabelled rows.
+ */
+
+/**
+ * The suggestions whose precision is wanted.
+ * @typedef {object} PrecisionWanted
+ * @property {RowQuery} [query]
+ * @property {number|null} [learnt] Run of learning, from an earlier reply.
  */
 
 /**
@@ -697,6 +846,7 @@
  * @property {Object<string, number>} known_members Number of labelled rows of the cluster, by label.
  * @property {boolean} is_blind Whether another expert has labelled the row; that answer is hidden until this one.
  * @property {Card} card
+ * @property {Guess|null} guess Best guess of the model that was learnt so far; null before the second answer.
  */
 
 /**
@@ -716,6 +866,19 @@
  */
 
 /**
+ * Rows that are not of a category.
+ * @typedef {object} RejectedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
+ * @property {string} label Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
  * A new name for a category.
  * @typedef {object} Rename
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -723,6 +886,60 @@
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {string} old Name of a category. Surrounding spaces are removed, repeated ones collapsed.
  * @property {string} new Name of a category. Surrounding spaces are removed, repeated ones collapsed.
+ */
+
+/**
+ * A column by which rows can be chosen.
+ * @typedef {object} ReviewColumn
+ * @property {string} name
+ * @property {boolean} is_number
+ * @property {number|null} low Its lowest value.
+ * @property {number|null} high Its highest value.
+ */
+
+/**
+ * Columns by which rows can be chosen; the first holds the ids.
+ * @typedef {object} ReviewColumns
+ * @property {ReviewColumn[]} columns
+ */
+
+/**
+ * Row numbers of a part of the rows that match a query.
+ * @typedef {object} ReviewNumbers
+ * @property {number} total
+ * @property {number[]} rows
+ * @property {number} entries
+ * @property {number|null} learnt
+ */
+
+/**
+ * A part of the rows that match a query.
+ * @typedef {object} ReviewPage
+ * @property {number} total Number of rows that match.
+ * @property {ReviewRow[]} rows
+ * @property {number} entries Number of log entries that the order is from.
+ * @property {number|null} learnt Run of learning that the suggestions are from.
+ * @property {number|null} newest The last run of learning.
+ */
+
+/**
+ * A row in a list to review.
+ * @typedef {object} ReviewRow
+ * @property {number} row
+ * @property {string} id
+ * @property {"hand"|"accepted"|"prior"|"unsure"|"skipped"|"suggested"|"unlabelled"} status
+ * @property {string|null} label
+ * @property {string|null} suggested The suggested category of a row without a label.
+ * @property {number|null} probability Of the suggestion; of an accepted one, when it was accepted; of a label by hand,
+ *   by a model that was learnt without the row.
+ * @property {number|null} margin Probability by which the suggestion leads the second.
+ * @property {string|null} other Category that the model prefers to the label of the row.
+ * @property {number|null} other_probability Its probability.
+ * @property {boolean} looks_wrong Whether the label looks wrong, by confident learning.
+ * @property {string|null} expert Who gave the label, accepted it, or skipped the row.
+ * @property {string|null} at When.
+ * @property {boolean} is_flagged
+ * @property {string|null} note
  */
 
 /**
@@ -736,6 +953,24 @@
  * @typedef {object} RowNoun
  * @property {string} one
  * @property {string} several
+ */
+
+/**
+ * Rows to list, and their order.
+ * @typedef {object} RowQuery
+ * @property {string|null} [category] Rows with this label or, without one, with this suggestion.
+ * @property {boolean} [without_category] Rows with neither label nor suggestion.
+ * @property {"all"|"suggested"|"unlabelled"|"hand"|"accepted"|"prior"|"unsure"|"skipped"|"flagged"|"noted"|"doubtful"}
+ *   [status] "suggested": may be accepted; "doubtful": the label looks wrong.
+ * @property {string|null} [expert] Rows that this expert labelled, accepted or skipped.
+ * @property {string|null} [since] Earliest time of the label.
+ * @property {string|null} [before] Labelled before this time.
+ * @property {number|null} [lowest] Lowest probability.
+ * @property {number|null} [below] Rows with a lower probability.
+ * @property {Condition[]} [columns]
+ * @property {"probability"|"margin"|"disagreement"|"date"|"table"|"random"} [order] Probability and disagreement: the
+ *   highest first; margin: the lowest first; date: the newest first.
+ * @property {boolean} [reverse] Reverse the order.
  */
 
 /**
@@ -756,6 +991,18 @@
  * @property {Saved} saved
  * @property {number} version
  * @property {boolean} repeated Whether the request had been saved under its key before.
+ */
+
+/**
+ * Selected rows: by their numbers, or all that match a query with the number they had.
+ * @typedef {object} SelectedRows
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number[]|null} [rows]
+ * @property {RowQuery|null} [query]
+ * @property {number|null} [count] Number of rows that match; if it has changed, nothing is recorded.
+ * @property {number|null} [learnt] Run of learning whose suggestions were shown.
  */
 
 /**
@@ -809,7 +1056,8 @@
  *   between them on tables with known categories.
  * @property {number} asked
  * @property {number} skipped
- * @property {number} named
+ * @property {number} named Number of rows with a label.
+ * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} rows
  * @property {Advice} advice
  * @property {number} disagreements
@@ -855,6 +1103,7 @@
  * @property {number} total Number of rows that the filter leaves.
  * @property {number} offset
  * @property {TableLine[]} lines
+ * @property {string} [problem] Why nothing was looked for, if the filter cannot be read.
  */
 
 /**
@@ -923,6 +1172,9 @@
  *   "/api/agreement": {parameters: {first?: string|null, second?: string|null}, reply: AgreementReply},
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
  *   "/api/disputes": {parameters: {first?: string|null, second?: string|null, limit?: number, offset?: number}, reply: DisputesReply},
+ *   "/api/downloads": {parameters: {}, reply: FormatsReply},
+ *   "/api/downloads/coco.json": {parameters: {}, reply: string},
+ *   "/api/downloads/label-studio.json": {parameters: {}, reply: string},
  *   "/api/history": {parameters: {before?: number|null, limit?: number}, reply: HistoryReply},
  *   "/api/invitations": {parameters: {}, reply: InvitationsReply},
  *   "/api/learn": {parameters: {}, reply: LearnReply},
@@ -932,6 +1184,7 @@
  *   "/api/learn/suggestions": {parameters: {threshold?: number|null, category?: string|null, limit?: number, offset?: number}, reply: SuggestionsReply},
  *   "/api/map": {parameters: {}, reply: MapReply},
  *   "/api/overlap": {parameters: {expert?: string|null}, reply: OverlapReply},
+ *   "/api/review/columns": {parameters: {}, reply: ReviewColumns},
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
  *   "/api/rows/{row}/alike": {parameters: {row: number, limit?: number}, reply: AlikeReply},
@@ -959,6 +1212,8 @@
  *   "/api/experts": {parameters: {}, body: NewExpert, reply: ExpertReply},
  *   "/api/flags": {parameters: {}, body: Flag, reply: SavedReply},
  *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
+ *   "/api/imports": {parameters: {}, body: Import, reply: SavedReply},
+ *   "/api/imports/preview": {parameters: {}, body: LabelUpload, reply: ImportPreview},
  *   "/api/invitations": {parameters: {}, body: NewInvitation, reply: InvitationReply},
  *   "/api/invitations/revoke": {parameters: {}, body: Revocation, reply: InvitationsReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
@@ -966,6 +1221,15 @@
  *   "/api/notes": {parameters: {}, body: NoteInput, reply: SavedReply},
  *   "/api/overlap": {parameters: {}, body: OverlapWanted, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
+ *   "/api/review/accept": {parameters: {}, body: SelectedRows, reply: SavedReply},
+ *   "/api/review/flag": {parameters: {}, body: FlaggedRows, reply: SavedReply},
+ *   "/api/review/move": {parameters: {}, body: MovedRows, reply: SavedReply},
+ *   "/api/review/numbers": {parameters: {}, body: NumbersWanted, reply: ReviewNumbers},
+ *   "/api/review/precision": {parameters: {}, body: PrecisionWanted, reply: PrecisionCurveReply},
+ *   "/api/review/reject": {parameters: {}, body: RejectedRows, reply: SavedReply},
+ *   "/api/review/reopen": {parameters: {}, body: SelectedRows, reply: SavedReply},
+ *   "/api/review/rows": {parameters: {}, body: PageWanted, reply: ReviewPage},
+ *   "/api/review/unsure": {parameters: {}, body: SelectedRows, reply: SavedReply},
  *   "/api/skips": {parameters: {}, body: Skip, reply: SavedReply},
  *   "/api/tags": {parameters: {}, body: Tag, reply: SavedReply},
  *   "/api/undo": {parameters: {}, body: Undo, reply: SavedReply},

@@ -109,7 +109,7 @@ export async function openSettle(pair = null) {
     return [
       element("h3", { "data-testid": "settle-id" }, disputed.id),
       disputed.note && element("p", { class: "settle-note" }, element("b", {}, `Note by ${disputed.note.by || "unnamed"}: `), disputed.note.text),
-      element("div", { class: "settle-row" }, media || (card && featureList(card.features)),
+      element("div", { class: "settle-row" }, media || (card && featureList(card)),
         element("div", { class: "settle-sides" }, ...answers)),
       element("div", { class: "line settle-tools" },
         button([element("kbd", {}, "←"), " Back"], () => move(-1), { disabled: offset === 0 ? "" : false, "data-testid": "settle-back" }),

@@ -3,14 +3,16 @@
 import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
+import { FEWEST_COMPARED, MOST_COMPARED, openCompare } from "../compare.js";
 import { readCard, thumbnail } from "../media.js";
+import { openAlike } from "../more_like.js";
 import { askName } from "../naming.js";
 import { isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
 import { NO_LABEL, rowLabels } from "../row_labels.js";
 import { categories, listen, store } from "../store.js";
 import { onTheme } from "../theme.js";
-import { counted } from "../words.js";
+import { counted, worded } from "../words.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
 import { rowFinder } from "./finder.js";
@@ -18,22 +20,29 @@ import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
 import { Picking } from "./picking.js";
 import { pointStyles } from "./point_styles.js";
+import { Refinement } from "./refinement.js";
 import { webglLayer } from "./webgl_layer.js";
 
 const REACH_PX = 12;
+/** From this zoom on, what lies in the middle stays there while the points move. */
+const NEAR_ZOOM = 1.3;
+/** Pauses between two looks at a map that is being refined. */
+const PAUSE_MS = 1500;
 const camera = new Camera();
+const placed = new Refinement();
 /** @type {ReturnType<typeof build>|null} */
 let built = null;
 /** @type {Picking|null} */
 let picking = null;
-let points = new Float32Array();
+/** Points that came while a box was being drawn. @type {Float32Array<ArrayBuffer>|null} */
+let waiting = null;
 let labels = new Uint16Array();
 /** @type {"labels"|"learnt"} */
 let coloured = "labels";
 let hovered = -1;
 let hidden = -1;
-let isMoving = false;
 let frame = 0;
+let looking = 0;
 /** @type {Promise<void>} */
 let catching = Promise.resolve();
 const got = { points: "", labels: "" };
@@ -42,7 +51,7 @@ const got = { points: "", labels: "" };
 export function startMap() {
   onShown("map", () => void catchUp());
   listen(["state"], () => isSeen("map") && void catchUp());
-  listen(["question"], () => built && (hiddenRow() === hidden ? draw() : restyle()));
+  listen(["question"], () => built && (hiddenRow() === hidden ? showRings() : restyle()));
   onTheme(() => built && restyle());
 }
 
@@ -53,7 +62,7 @@ function view() {
 }
 
 function build() {
-  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": "Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre.", "data-testid": "map-canvas" });
+  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": worded("Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre."), "data-testid": "map-canvas" });
   const ring = element("i", { class: "map-ring now", title: "current question", hidden: true });
   const spot = element("i", { class: "map-ring", hidden: true });
   const box = element("i", { class: "map-box", hidden: true });
@@ -64,7 +73,7 @@ function build() {
   /** @type {(sign: string, factor: number, name: string) => HTMLElement} */
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
-    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": "Show all rows" }));
+    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
   const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
     element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
   stage.append(tools);
@@ -116,21 +125,49 @@ async function catchUpOnce() {
 async function readPoints() {
   const map = await get("/api/map");
   const key = `${map.kind} ${map.rows}`;
-  say(view().words, [map.words, map.better.state === "running" && "A better map is being computed."].filter(Boolean).join(" "));
-  if (map.better.state === "running") setTimeout(() => isSeen("map") && void catchUp(), 3000);
+  say(view().words, [worded(map.words), betterWords(map.better)].filter(Boolean).join(" "));
+  if (map.better.state === "running") {
+    clearTimeout(looking);
+    looking = setTimeout(() => isSeen("map") && void catchUp(), PAUSE_MS);
+  }
   if (key === got.points) return;
   const { buffer } = await getNumbers("/api/map/points");
-  points = new Float32Array(buffer);
-  picking = new Picking(points);
-  view().layer.setPoints(points);
-  Object.assign(got, { points: key, labels: "" });
+  const points = new Float32Array(buffer);
+  // A box on the screen selects what was in it when it was begun.
+  if (view().box.hidden) refine(points);
+  else waiting = points;
+  view().stage.dataset.kind = map.kind;
+  Object.assign(got, { points: key, labels: points.length / 2 === labels.length ? got.labels : "" });
+}
+
+/** @param {import("../types.js").BetterMap} better */
+function betterWords({ state, left }) {
+  if (state === "failed") return "A better map could not be computed.";
+  return state === "running" && `A better map is being computed${left ? `: ${left}` : ""}.`;
+}
+
+/**
+ * Move the points to where a better map has them: the zoom stays, and so does what is looked at.
+ * @param {Float32Array<ArrayBuffer>} points
+ */
+function refine(points) {
+  placed.begin(points, anchorRow());
+  picking = null;
+  view().layer.setPoints(placed.from, placed.to);
+  draw();
+}
+
+/** The row whose place on the screen stays: that under the pointer or, of a part of the map, the one in the middle. */
+function anchorRow() {
+  if (!picking || camera.zoom < NEAR_ZOOM) return -1;
+  return hovered >= 0 ? hovered : picking.nearest(camera.x, camera.y, Math.max(camera.wide, camera.high) / 2 / camera.scale);
 }
 
 async function readLabels() {
-  const key = `${store.state?.version} ${coloured} ${got.points}`;
+  const key = `${store.state?.version} ${store.state?.learn?.version} ${coloured}`;
   if (key === got.labels) return;
   ({ labels } = await rowLabels(coloured));
-  if (labels.length !== points.length / 2) return;
+  if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
 }
@@ -172,13 +209,26 @@ function draw() {
   if (!frame) frame = requestAnimationFrame(paint);
 }
 
-function paint() {
+/** @param {number} now */
+function paint(now) {
   frame = 0;
-  const { layer, stage, ring, spot } = view();
-  layer.draw(camera, Math.min(2, devicePixelRatio || 1), isMoving);
+  const { layer, stage } = view();
+  const [right, up] = placed.step(now);
+  camera.x += right;
+  camera.y += up;
+  layer.draw(camera, Math.min(2, devicePixelRatio || 1), placed.moved);
+  showRings();
+  stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
+  stage.dataset.refining = placed.moved < 1 ? "yes" : "no";
+  if (placed.moved < 1) draw();
+  else if (!picking && placed.rows > 0) picking = new Picking(placed.to);
+}
+
+/** Mark the current question and the row under the pointer; the points need not be drawn again. */
+function showRings() {
+  const { ring, spot } = view();
   ringAround(ring, store.question?.row ?? -1);
   ringAround(spot, hovered);
-  stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
 }
 
 /**
@@ -186,21 +236,21 @@ function paint() {
  * @param {number} row
  */
 function ringAround(ring, row) {
-  const isThere = row >= 0 && 2 * row < points.length;
+  const isThere = row >= 0 && row < placed.rows;
   ring.hidden = !isThere;
   if (!isThere) return;
-  const [left, top] = camera.toScreen(points[2 * row], points[2 * row + 1]);
+  const [left, top] = camera.toScreen(...placed.at(row));
   ring.style.transform = `translate(${left}px, ${top}px)`;
 }
 
 function move() {
-  isMoving = true;
   hover(null);
   draw();
 }
 
 function rest() {
-  isMoving = false;
+  if (waiting) refine(waiting);
+  waiting = null;
   draw();
 }
 
@@ -220,7 +270,7 @@ function hover(at) {
   if (row === hovered) return;
   hovered = row;
   view().tip.hidden = true;
-  draw();
+  showRings();
   if (row >= 0) setTimeout(() => hovered === row && void showTip(row), 80);
 }
 
@@ -230,7 +280,7 @@ async function showTip(row) {
   if (!card || hovered !== row) return;
   const { tip } = view();
   fill(tip, element("b", {}, card.id), element("span", {}, card.label ?? "unlabelled"), thumbnail(row));
-  const [left, top] = camera.toScreen(points[2 * row], points[2 * row + 1]);
+  const [left, top] = camera.toScreen(...placed.at(row));
   tip.hidden = false;
   const { offsetWidth: wide, offsetHeight: high } = tip;
   const x = left + 14 + wide > camera.wide ? left - 14 - wide : left + 14;
@@ -251,7 +301,7 @@ function click(left, top, isByKey) {
 /** @param {number} row */
 function find(row) {
   hovered = row;
-  camera.reveal(points[2 * row], points[2 * row + 1]);
+  camera.reveal(...placed.at(row));
   draw();
   void openRow(row);
 }
@@ -278,6 +328,15 @@ async function choose(corners, isDone) {
 /** @param {number[]} rows */
 async function nameRows(rows) {
   const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: `The unlabelled rows in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`, extra: [thumbs] });
+  // Escape closes the dialog beneath, which then labels nothing.
+  /** @type {(act: (rows: number[]) => Promise<void>) => () => void} */
+  const instead = (act) => () => {
+    thumbs.closest("dialog")?.close();
+    void act(rows);
+  };
+  const others = element("div", { class: "line" },
+    button("More like these", instead(openAlike), { class: "small", "data-testid": "box-alike" }),
+    rows.length >= FEWEST_COMPARED && button(rows.length > MOST_COMPARED ? `Compare the first ${MOST_COMPARED}` : "Compare", instead(openCompare), { class: "small", "data-testid": "box-compare" }));
+  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: worded(`The unlabelled row${rows.length > 1 ? "s" : ""} in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`), extra: [thumbs, others] });
   if (name !== null) await labelRows(rows, name);
 }

@@ -1,0 +1,111 @@
+"""Parameters of a table that is opened with its media: roles of columns, features and context."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from kernova.errors import quoted
+from kernova.tables.context import Context, LinkTemplate
+from kernova.tables.formats import RawTable, read_raw
+from kernova.tables.table import Missing, Reading, Table, table_of
+from kernova.text import listed
+
+
+class DataRequest(NamedTuple):
+    """Parameters of a table, as given by the user."""
+
+    source: str
+    id_column: str | None
+    label_column: str | None
+    drop: list[str]
+    missing: Missing
+    reader: object | None
+    keep: tuple[str, ...] = ()
+    show: tuple[str, ...] = ()
+    link: str | None = None
+    reading: Reading = "strict"
+    only: frozenset[str] | None = None  # the features, if they are known; all others are none
+
+    @property
+    def named(self) -> list[str]:
+        """Columns with a role given by the user."""
+        names = [self.id_column, self.label_column, *self.drop]
+        return [name for name in names if name is not None]
+
+    @property
+    def _only_shown(self) -> list[str]:
+        """Columns to show that are no features."""
+        features = {*self.keep, *(self.only or ())}
+        return [name for name in self.show if name not in features]
+
+    def raw(self) -> RawTable:
+        """Return the file's columns; those to show are texts as written, if they can be."""
+        codes = self.reading == "auto"
+        return read_raw(self.source, self.id_column, self._only_shown, codes=codes)
+
+    def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
+        """Return the table of a raw table, without the columns set aside."""
+        taken = {*self.named, raw.own_id, ""}
+        names = self._names_of(raw)
+        others = [] if self.only is None else [name for name in names if name not in self.only]
+        without = [
+            name
+            for name in dict.fromkeys([*aside, *self._only_shown, *others])
+            if name not in taken
+        ]
+        return table_of(
+            raw,
+            self.source,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            drop=[*self.drop, *without],
+            missing=self.missing,
+            keep=self._kept(raw),
+            reading=self.reading,
+            with_dates=False,
+        )
+
+    def _kept(self, raw: RawTable) -> Sequence[str]:
+        if self.only is None or self.reading == "strict":
+            return self.keep
+        known = [name for name in self._names_of(raw) if name in self.only]
+        return list(dict.fromkeys([*self.keep, *(one for one in known if one not in self.named)]))
+
+    def _names_of(self, raw: RawTable) -> list[str]:
+        """Return the names of the columns as the table will have them."""
+        names = raw.columns.column_names
+        return names if self.reading == "strict" else [name.strip() for name in names]
+
+    def context(
+        self, raw: RawTable, table: Table, aside: Sequence[str] = (), hidden: Sequence[str] = ()
+    ) -> Context:
+        """Return the columns to show beside the rows: those asked for, or all that are no features.
+
+        Columns that the user dropped, or that are ``hidden``, are shown only if asked for.
+        """
+        rows = raw.columns.slice(0, len(table.ids) + table.n_dropped)
+        columns = rows.rename_columns(list(table.columns))
+        if table.places is not None:
+            columns = columns.take(pa.array(table.places))
+        names = columns.column_names
+        left_out = {name for name, one in table.readings.items() if one.kind == "left out"}
+        unused = {*aside, *raw.aside, *left_out}
+        if self.only is not None:
+            unused |= {*names} - self.only
+        unused -= {*self.named, *hidden, "", str(table.ids.name)}
+        link = None if self.link is None else LinkTemplate(self.link, names, self.source)
+        return Context(columns, self.show or [name for name in names if name in unused], link)
+
+    def is_numbered(self, raw: RawTable) -> bool:
+        """Return whether the row ids are row numbers."""
+        return self.id_column is None and raw.own_id is None
+
+    def file_columns_note(self, columns: Sequence[str]) -> list[str]:
+        """Return a note on the columns that name files."""
+        left_out = [name for name in columns if name not in [*self.named, *self.show]]
+        if not left_out:
+            return []
+        if len(left_out) == 1:
+            return [f"Column {quoted(left_out[0])} names files and is not used as a feature."]
+        return [f"Columns {listed(left_out)} name files and are not used as features."]
