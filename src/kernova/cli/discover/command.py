@@ -9,6 +9,7 @@ import typer
 from kernova.cli.console import console, reporting_errors, table_target
 from kernova.cli.discover import options
 from kernova.cli.discover.asking import ask_at_terminal
+from kernova.cli.discover.colleagues import invited_names, overlap_plan, plan_overlap
 from kernova.cli.discover.ending import finish
 from kernova.cli.discover.growing import (
     Named,
@@ -121,6 +122,27 @@ def discover(
             help="Private key of the certificate (PEM, unencrypted); by default in the same file.",
         ),
     ] = None,
+    invite: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--invite",
+            metavar="NAME",
+            help="Print a link that lets one expert in, once, under this name (may be repeated).",
+        ),
+    ] = None,
+    overlap: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Fraction of the rows that several experts are asked about, each without the "
+            "answers of the others, such as 0.1; 0 ends it. Stored in the project.",
+        ),
+    ] = None,
+    overlap_experts: Annotated[
+        int | None,
+        typer.Option(min=2, max=20, help="With --overlap: experts for each of these rows (2)."),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print a link to the page without opening it.")
     ] = False,
@@ -216,6 +238,8 @@ def discover(
     """
     _check_combination(data, project, demo, terminal, questions)
     check_growth(add, report, same_id, missing_columns, demo)
+    plan = overlap_plan(overlap, overlap_experts)
+    invited = invited_names(invite or (), terminal=terminal)
     place = Place(host, port, token, token_file, tls_cert, tls_key)
     if demo:
         _check_demo(
@@ -250,12 +274,16 @@ def discover(
         if is_unattended:
             finish_growth(opened, results, report, output, raw=raw, as_json=as_json)
             return
+        plan_overlap(discovery, plan)
         print_growth(results, console(stderr=as_json))
         if endpoint is None:
             # JSON has standard output to itself.
             ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
-            serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
+            opens = not no_browser
+            serve_page(
+                discovery, opened.media, endpoint, as_json=as_json, opens=opens, invited=invited
+            )
         discovery.session.close()  # notices a project that is no longer in its place
         finish(discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal)
 

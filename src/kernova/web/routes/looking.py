@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from kernova.discover.names import expert_name
 from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import LARGEST, binary_responses, json_reply, numbers_reply
 from kernova.web.schemas import Limit, PathRow, reply_model
+from kernova.web.visitors import visitor
 from kernova.workbench import Workbench
 from kernova.workbench.alike import Alike, AlikeReply
 from kernova.workbench.cards import Card, FoundReply
@@ -38,6 +40,8 @@ def overview_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> No
         ] = None,
     ) -> Response:  # fmt: skip
         """Return everything that changes: categories, curve, advice, experts."""
+        if expert is not None:
+            queue.identify(expert_name(expert))
         unchanged = workbench.unchanged(since, expert)
         if unchanged is not None:
             return json_reply(unchanged)
@@ -65,8 +69,14 @@ def row_routes(router: APIRouter, workbench: Workbench) -> None:
 
     @router.get("/rows/{row}", response_model=reply_model(Card))
     def card(row: PathRow) -> Response:
-        """Return everything there is to see of a row."""
-        return json_reply(workbench.cards.card(row))
+        """Return everything there is to see of a row.
+
+        While an expert is asked about a row for comparison, the expert's browser does not get its
+        label and opinions.
+        """
+        experts = workbench.browsers.experts_in(visitor().browser)
+        is_hidden = row in workbench.overlap.hidden_rows(experts)
+        return json_reply(workbench.cards.card(row, is_hidden=is_hidden))
 
     @router.get("/rows", response_model=reply_model(FoundReply))
     def find(

@@ -38,6 +38,7 @@ let labels = new Uint16Array();
 /** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
+let hidden = -1;
 let frame = 0;
 let looking = 0;
 /** @type {Promise<void>} */
@@ -48,7 +49,7 @@ const got = { points: "", labels: "" };
 export function startMap() {
   onShown("map", () => void catchUp());
   listen(["state"], () => isSeen("map") && void catchUp());
-  listen(["question"], () => built && showRings());
+  listen(["question"], () => built && (hiddenRow() === hidden ? showRings() : restyle()));
   onTheme(() => built && restyle());
 }
 
@@ -191,8 +192,16 @@ async function recolour(chosen) {
   await readLabels();
 }
 
+/** The row whose label is not to be seen: it is asked about for comparison. */
+function hiddenRow() {
+  return store.question?.is_blind ? store.question.row : -1;
+}
+
 function restyle() {
-  view().layer.setStyles(pointStyles(labels, categories()));
+  hidden = hiddenRow();
+  const shown = hidden < 0 ? labels : labels.slice();
+  if (hidden >= 0) shown[hidden] = NO_LABEL;
+  view().layer.setStyles(pointStyles(shown, categories()));
   showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
