@@ -2,7 +2,6 @@
 
 import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
-import { hasBatches } from "../batches.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { FEWEST_COMPARED, MOST_COMPARED, openCompare } from "../compare.js";
 import { readCard, thumbnail } from "../media.js";
@@ -16,6 +15,7 @@ import { onTheme } from "../theme.js";
 import { counted, worded } from "../words.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
+import { colourSelect, offerColours } from "./colours.js";
 import { rowFinder } from "./finder.js";
 import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
@@ -74,8 +74,7 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colourNamed(colour.value)) } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, "rows added last"));
+  const colour = colourSelect((chosen) => void recolour(chosen));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -110,7 +109,8 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  showColours(colour);
+  offerColours(colour);
+  if (colour.value !== coloured) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
@@ -169,23 +169,6 @@ async function readLabels() {
   if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
-}
-
-/** @param {string} name */
-function colourNamed(name) {
-  return name === "learnt" || name === "added" ? name : "labels";
-}
-
-/**
- * Offer the colours that there are.
- * @param {HTMLSelectElement} select
- */
-function showColours(select) {
-  /** @type {Object<string, boolean>} */
-  const has = { labels: true, learnt: store.state?.learn?.state === "ready", added: hasBatches() };
-  for (const option of select.options) option.hidden = option.disabled = !has[option.value];
-  select.hidden = !has.learnt && !has.added;
-  if (!has[coloured]) coloured = select.value = "labels";
 }
 
 /** @param {"labels"|"learnt"|"added"} chosen */
