@@ -1,7 +1,6 @@
 /** The map of all rows: view, find and label rows, outside a question. */
 
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
-import { hasBatches } from "../batches.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
 import { isSeen, onShown } from "../router.js";
@@ -13,6 +12,7 @@ import { worded } from "../words.js";
 import { nameBoxed } from "./boxed.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
+import { colourSelect, offerColours } from "./colours.js";
 import { rowFinder } from "./finder.js";
 import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
@@ -72,8 +72,7 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colourNamed(colour.value)) } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, "rows added last"));
+  const colour = colourSelect((chosen) => void recolour(chosen));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -108,7 +107,8 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  showColours(colour);
+  offerColours(colour);
+  if (colour.value !== coloured) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
@@ -167,23 +167,6 @@ async function readLabels() {
   if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
-}
-
-/** @param {string} name */
-function colourNamed(name) {
-  return name === "learnt" || name === "added" ? name : "labels";
-}
-
-/**
- * Offer the colours that there are.
- * @param {HTMLSelectElement} select
- */
-function showColours(select) {
-  /** @type {Object<string, boolean>} */
-  const has = { labels: true, learnt: store.state?.learn?.state === "ready", added: hasBatches() };
-  for (const option of select.options) option.hidden = option.disabled = !has[option.value];
-  select.hidden = !has.learnt && !has.added;
-  if (!has[coloured]) coloured = select.value = "labels";
 }
 
 /** @param {"labels"|"learnt"|"added"} chosen */
