@@ -579,6 +579,14 @@ OUTLIER_NOTES = [
     "set a larger --max-false-alarm.",
 ]
 
+ONE_LABEL = (
+    "This project gives each row one label; to allow further ones, start it with --multiple-labels."
+)
+NO_NOUN = (
+    "kernova: --noun must say what a row is called, as in 'galaxy', or with its plural, as in "
+    "'leaf,leaves'; got '7'.\n"
+)
+
 # --- pictures and embeddings -----------------------------------------------------------------
 
 EMBEDDINGS_NEEDED = (

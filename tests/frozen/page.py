@@ -144,7 +144,9 @@ def _downloads(page):
 def _wait_until_learnt(page):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if json.loads(page.ask("GET", "/learn")[1])["summary"]:
+        learnt = json.loads(page.ask("GET", "/learn")[1])
+        # It learns by itself, too: earlier answers may have led to another model.
+        if learnt["state"] == "ready" and not learnt["is_stale"]:
             return
         time.sleep(0.1)
 

@@ -30,6 +30,13 @@ LANDED_STRATEGY = "novelty-density"
 LANDED_STRATEGIES = tuple(RENAMED.get(name, name) for name in STRATEGIES)
 # Keys that a reply has since got in addition, by the end of their path.
 ADDED: dict[str, str] = {
+    "card/aligned": "the same columns for every row",
+    "card/context": "columns that are no features",
+    "card/link": "address of the row elsewhere",
+    "answer/aligned": "the same of a row alone",
+    "answer/context": "columns that are no features",
+    "answer/link": "address of the row elsewhere",
+    "media/files": "all pictures or sounds of a row",
     "saved/warning": "where an entry is if the project was displaced",
     "settings/calibration": "hold-out or folds",
     "settings/n_folds": "their number",
@@ -48,6 +55,11 @@ ADDED: dict[str, str] = {
     "settings/class_weight": "prior probabilities of classes",
     "advice/unmet": "numbers of the estimate",
     "answer/baseline_band": "of the random baseline",
+    "answer/accepted": "rows with an accepted suggestion",
+    "learn/generation": "number of the model",
+    "learnt/answer/generation": "the same",
+    "question/guess": "best guess of the model",
+    **{f"categories[{k}]/accepted": "rows with an accepted suggestion" for k in range(5)},
     "card/note": "a remark on a row",
     "card/is_flagged": "whether it is flagged",
     "card/also": "its further labels",

@@ -1,9 +1,10 @@
-"""Crash test: kill a server while experts answer, again and again, and compare the project file.
+"""Crash test: kill a server while experts work, again and again, and compare the project file.
 
-Run as a separate program that forks servers, without importing again, while it has one thread. A
-request without a reply is sent again with its key to the next server, until it is acknowledged.
-Between two servers, the project file is compared with the acknowledged answers. Prints one JSON
-line of counts.
+Experts answer, and send requests of every route that records something, which come from the
+server's description. Run as a separate program that forks servers, without importing again, while
+it has one thread. A request without a reply is sent again with its key to the next server, until it
+is acknowledged or rejected. Between two servers, the project file is compared with the acknowledged
+requests. Prints one JSON line of counts.
 """
 
 import http.client
@@ -26,10 +27,15 @@ from kernova.tables.table import Table
 from kernova.web.serve import Endpoint, bind_endpoint, serve
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
+from tests.web.recorded_requests import Requests, Wish, World
 
 TOKEN = "a token for tests"
 N_ROWS = 8000
 _NEVER = 120.0  # seconds; a timeout for hangs
+_CATEGORIES = [f"category {number}" for number in range(7)]
+_ANSWERS = "/api/answers"
+# Of all requests, so many answer the open question.
+_ANSWERED = 0.6
 
 
 class LostError(AssertionError):
@@ -50,6 +56,8 @@ def start_server(project, endpoint):
         return child
     try:
         discovery = open_discovery(table(), project, strategy="random")
+        if discovery.session.n_records_ == 0:
+            discovery.session.review.plan_overlap(0.2)
         workbench = Workbench(discovery)
         workbench.prepare()
         serve(workbench, Endpoint(endpoint.listener.dup(), endpoint.host, endpoint.token))
@@ -65,12 +73,16 @@ class Client:
         self.connection = None
 
     def post(self, path, body):
+        """Send a POST request; return None if the server ended before its reply."""
+        return self.send("POST", path, body)
+
+    def send(self, method, path, body=None):
         """Send a request; return None if the server ended before its reply."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         try:
             if self.connection is None:
                 self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_NEVER)
-            self.connection.request("POST", path, json.dumps(body), headers)
+            self.connection.request(method, path, json.dumps(body), headers)
             reply = self.connection.getresponse()
             return reply.status, json.loads(reply.read())
         except (OSError, http.client.HTTPException):
@@ -84,48 +96,88 @@ class Client:
 
 
 class Sent(NamedTuple):
-    """An answer as an expert sent it."""
+    """A request as an expert sent it."""
 
     key: str
-    row: int
-    label: str
+    wish: Wish
+
+    @property
+    def answer(self):
+        """Row and label of an answer; None for other requests."""
+        is_answer = self.wish.path == _ANSWERS
+        return (self.wish.body["row"], self.wish.body["label"]) if is_answer else None
 
 
 class Expert:
-    """An expert who answers until the server is killed, and continues with the next one."""
+    """An expert who works until the server is killed, and continues with the next one."""
 
     def __init__(self, name, port):
         self.name = name
         self.client = Client(port)
         self.acknowledged = {}  # number of the log entry -> what was sent
+        self.routes = {}  # number of acknowledged requests of each
         self.pending = None
         self.row = None
+        self.n_sent = 0
+        self.chance = random.Random(name)
+        self.requests = None
 
     def work(self, reached):
-        """Answer until the server ends; call ``reached`` after every acknowledged answer."""
+        """Work until the server ends; call ``reached`` after every acknowledged request."""
         self.client.forget()
         self.row = None
-        while self.send():
-            reached()
+        while (is_saved := self.send()) is not None:
+            if is_saved:
+                reached()
 
     def send(self):
-        """Send an answer, or again the one without a reply; return whether there was a reply."""
+        """Send a request, or again the one without a reply; return whether it was recorded.
+
+        None if there was no reply.
+        """
         if self.pending is None:
-            if self.row is None and not self.ask():
-                return False
-            number = len(self.acknowledged)
-            key = f"{self.name}-{number}"
-            self.pending = Sent(key, self.row, f"category {number % 7}")
-        reply = self.client.post("/api/answers", {"expert": self.name, **self.pending._asdict()})
+            wish = self.wish()
+            if wish is None:
+                return None
+            self.pending = Sent(f"{self.name}-{self.n_sent}", wish)
+            self.n_sent += 1
+        method, path, body = self.pending.wish
+        words = {**body, "expert": self.name, "key": self.pending.key}
+        reply = self.client.send(method, path, words)
         if reply is None:
+            return None
+        return self.acknowledge(*reply)
+
+    def acknowledge(self, status, body):
+        """Remember what was recorded; a rejected request leaves no trace."""
+        sent, self.pending = self.pending, None
+        if status in (404, 409, 422) and sent.answer is None:
             return False
-        status, body = reply
         if status != 200:
-            raise LostError(f"{self.pending} was rejected: {status} {body}")
-        self.acknowledged[body["saved"]["number"]] = self.pending
+            raise LostError(f"{sent} was rejected: {status} {body}")
+        self.acknowledged[body["saved"]["number"]] = sent
+        route = sent.wish.path.rstrip("0123456789")
+        self.routes[route] = self.routes.get(route, 0) + 1
         question = body["question"]  # null until the table is prepared
-        self.pending, self.row = None, None if question is None else question["row"]
+        self.row = None if question is None else question["row"]
         return True
+
+    def wish(self):
+        """Return what to send next; None if the server has ended."""
+        if self.requests is None and not self.read_description():
+            return None
+        if self.chance.random() >= _ANSWERED:
+            return self.requests.any_request(World(N_ROWS, _CATEGORIES, len(self.acknowledged)))
+        if self.row is None and not self.ask():
+            return None
+        label = self.chance.choice(_CATEGORIES)
+        return Wish("POST", _ANSWERS, {"row": self.row, "label": label})
+
+    def read_description(self):
+        reply = self.client.send("GET", "/api/openapi.json")
+        if reply is not None:
+            self.requests = Requests(reply[1], self.chance)
+        return reply is not None
 
     def ask(self):
         """Wait until the server has a question; return whether it has replied."""
@@ -147,20 +199,27 @@ class Expert:
 def check(project, experts):
     """Compare the project with what experts sent; return how many pending answers it has."""
     with open_project(project) as store:
-        kept = {
-            number: (record.by, Sent(record.key, record.event.row, record.event.label))
-            for number, record in enumerate(store.records, start=1)
-        }
-    if len({sent.key for _, sent in kept.values()}) < len(kept):
+        # The plan of the overlap was no request, nor are entries that were undone with another.
+        kept = {n: one for n, one in enumerate(store.records, start=1) if one.key is not None}
+    if len({record.key for record in kept.values()}) < len(kept):
         raise LostError("a request counts twice")
     for expert in experts:
         for number, sent in expert.acknowledged.items():
-            if kept.pop(number, None) != (expert.name, sent):
-                raise LostError(f"{sent} was acknowledged as entry {number}, and is not there")
-    pending = [(expert.name, expert.pending) for expert in experts]
-    if not all(one in pending for one in kept.values()):
-        raise LostError(f"unexpected {kept}; {pending} were pending")
+            record = kept.pop(number, None)
+            if record is None or not is_of(record, expert.name, sent):
+                raise LostError(f"{sent} was acknowledged as entry {number}, which is {record}")
+    pending = [(expert.name, expert.pending) for expert in experts if expert.pending]
+    for record in kept.values():
+        if not any(is_of(record, name, sent) for name, sent in pending):
+            raise LostError(f"unexpected {record}; {pending} were pending")
     return len(kept)
+
+
+def is_of(record, name, sent):
+    """Return whether a record is what an expert sent."""
+    if (record.by, record.key) != (name, sent.key):
+        return False
+    return sent.answer is None or sent.answer == (record.event.row, record.event.label)
 
 
 class CrashTest:
@@ -219,7 +278,16 @@ def run(n_kills, n_experts, n_answers, seed=0):
     test = CrashTest(n_experts, seed)
     for _ in range(n_kills):
         test.run_and_kill(test.chance.randint(1, 2 * n_answers))
-    test.counts["answers"] = sum(len(expert.acknowledged) for expert in test.experts)
+    routes = {}
+    for expert in test.experts:
+        for route, count in expert.routes.items():
+            routes[route] = routes.get(route, 0) + count
+    test.counts |= {"answers": routes.get(_ANSWERS, 0), "routes": routes}
+    described = {route.path for expert in test.experts for route in expert.requests.routes}
+    test.counts["routes_of_description"] = len(described)
+    with open_project(test.project) as store:
+        blind = [getattr(record.event, "is_blind", None) for record in store.records]
+    test.counts["compared"] = sum(map(bool, blind))
     return test.counts
 
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from kernova.web.schemas import reply_model
 from kernova.workbench.cards import Card, QuestionShown
-from kernova.workbench.row_features import CategoryShare, Feature
+from kernova.workbench.feature_drawings import CategoryShare, Feature
 
 Described = Annotated[int, "Two numbers, described once."]
 

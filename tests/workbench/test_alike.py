@@ -71,6 +71,6 @@ def test_equal_rows_are_all_alike(tmp_path):
 
 def test_a_row_outside_the_table_is_named(bench):
     with pytest.raises(WorkbenchError) as caught:
-        bench.part(Alike).more_like(159, 60)
+        bench.part(Alike).more_like([159], 60)
     assert str(caught.value) == messages.NO_ALIKE_ROW
     bench.close()

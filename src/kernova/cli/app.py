@@ -8,6 +8,7 @@ import typer
 from kernova._version import __version__
 from kernova.cli import (
     discover,
+    exchange,
     find_like,
     notes,
     novelty,
@@ -134,6 +135,12 @@ def _demo(
     out.print_section("Commands to try next", result.next_commands)
 
 
+project.app.command(
+    "report", short_help="Write a report of a project.", epilog=exchange.REPORT_EXAMPLE
+)(exchange.report)
+project.app.command(
+    "import", short_help="Add labels from a file to a project.", epilog=exchange.IMPORT_EXAMPLE
+)(exchange.import_labels)
 app.add_typer(project.app, name="project", short_help="Check, export and back up a project.")
 app.add_typer(notes.app, name="notes", short_help="Find known notes in long recordings.")
 app.add_typer(reproduce.app, name="reproduce", short_help="Reproduce the papers' results.")

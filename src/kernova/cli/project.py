@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,19 +14,37 @@ from kernova.cli.console import (
     table_target,
     write_targets,
 )
-from kernova.cli.options import AsJson, Raw, check_targets, examples
+from kernova.cli.exchange import (
+    Audio,
+    DataArgument,
+    Images,
+    LabelColumn,
+    MissingValues,
+    data_of_project,
+    export_in_format,
+)
+from kernova.cli.options import AsJson, Drop, IdColumn, Raw, check_targets, examples
+from kernova.workflows.settings import SimulationSettings
 
 if TYPE_CHECKING:
     from kernova.discover.project.content import ProjectContent
     from kernova.discover.project.recovery import Recovery
 
+# As in kernova.workbench.exports.formats, which is not imported for --help.
+ExportFormats = Literal[
+    "table", "csv", "parquet", "coco", "raven", "tps", "label-studio", "label-studio-interface"
+]
 _DAMAGED = 1
 _ENTRIES_SHOWN = 10
 _CATEGORIES_SHOWN = 20
 
 VERIFY_EXAMPLE = examples("kernova project verify galaxies.kernova-project")
 SHOW_EXAMPLE = examples("kernova project show galaxies.kernova-project --entries 50")
-EXPORT_EXAMPLE = examples("kernova project export galaxies.kernova-project -o labels.csv")
+EXPORT_EXAMPLE = examples(
+    "kernova project export galaxies.kernova-project -o labels.csv",
+    "kernova project export galaxies.kernova-project galaxies.csv --id-column id "
+    "--images thumbnails.zip --format coco -o galaxies.json",
+)
 BACKUP_EXAMPLE = examples(
     "kernova project backup galaxies.kernova-project",
     "kernova project backup galaxies.kernova-project -o /backups/galaxies-may.kernova-project",
@@ -101,28 +119,50 @@ def show(
 @reporting_errors
 def export(
     file: ProjectArgument,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the table of labelled rows here.")
-    ],
+    data: DataArgument = None,
+    *,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Write the labels here.")],
+    format: Annotated[
+        ExportFormats,
+        typer.Option(
+            help="Table: CSV, TSV, Parquet or Arrow by the ending of the file. COCO for pictures, "
+            "Raven selection tables for sounds, TPS for specimens and Label Studio are for other "
+            "programs, and need DATA; csv and parquet are the files of the page."
+        ),
+    ] = "table",
+    images: Images = None,
+    audio: Audio = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
+    missing: MissingValues = SimulationSettings.missing,
     raw: Raw = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the labelled rows of FILE, with ids, categories, questions and experts.
+    """Write the labels of FILE, with ids, categories, questions, experts and remarks.
 
-    The table that the project was started with is not needed. If the project is damaged,
-    everything intact is written, and the exit code is 1.
+    A table has the rows with a label or a remark; the table that the project was started with is
+    not needed for it. If the project is damaged, everything intact is written, and the exit code
+    is 1.
     """
-    from kernova.discover.project.recovery import labels_table
-
-    check_targets(output, None, kept=[file])
+    kept = [file] if data is None else [file, data]
+    if format == "table":
+        check_targets(output, None, kept=kept)
+    else:
+        check_targets(None, None, output, kept=kept)
+    opened = data_of_project(data, images, audio, id_column, label_column, drop, missing)
+    if format != "table":
+        export_in_format(file, opened, format, output, as_json=as_json)
+        return
     reading = _Reading(file)
-    labels = labels_table(reading.content, reading.recovery)
+    labels = _labels_of(reading)
     written = write_targets({"output": table_target(output, labels, raw=raw)})
     if as_json:
         print_json({"command": "project export", "files": written, **reading.damage()})
     else:
         reading.print_state()
-        console().print_lines(f"{len(labels):,} labelled rows: {written['output']}")
+        n_labelled = int(labels["category"].notna().sum())
+        console().print_lines(f"{n_labelled:,} labelled rows: {written['output']}")
     _exit_if_damaged(reading)
 
 
@@ -189,6 +229,21 @@ def repair(
         console().print_lines(f"Repaired project: {output}")
 
 
+def _labels_of(reading: "_Reading") -> Any:
+    """Return the rows with a label or a remark; where the settings are lost, the labels alone."""
+    from kernova.discover.project.recovery import labels_table as recovered_labels
+    from kernova.workbench.closed_project import closed_project
+    from kernova.workbench.exports.labels import labels_table
+
+    if reading.content.head is None:
+        return recovered_labels(reading.content, reading.recovery)
+    snapshot = closed_project(reading.content, reading.recovery).snapshot()
+    rows = snapshot.rows_with_content
+    labels = labels_table(snapshot).iloc[rows].reset_index(drop=True)
+    labels.insert(0, "row", rows)
+    return labels
+
+
 def _exit_if_damaged(reading: "_Reading") -> None:
     if reading.sentences:
         raise typer.Exit(_DAMAGED)
@@ -224,10 +279,14 @@ class _Reading:
             + f", {quantity(summary['labelled'], 'labelled row')} in "
             + f"{quantity(summary['categories'], 'category', 'categories')}.",
         )
+        n_added, n_batches = sum(summary["batches"]), len(summary["batches"])
+        batches = quantity(n_batches, "batch", "batches")
+        added = f" ({n_added:,} of them added in {batches})" if n_batches else ""
         if summary["strategy"] is not None:
             out.print_lines(
-                f"Table: {summary['rows']:,} rows, {summary['columns']:,} columns. Strategy: "
-                f"{summary['strategy']}, seed {summary['seed']}. Format: {summary['format']}."
+                f"Table: {summary['rows']:,} rows{added}, {summary['columns']:,} columns. "
+                f"Strategy: {summary['strategy']}, seed {summary['seed']}. "
+                f"Format: {summary['format']}."
             )
         if summary["last"]:
             out.print_lines(f"First entry: {summary['first']}. Last entry: {summary['last']}.")
@@ -247,7 +306,11 @@ class _Reading:
             "id": content.project,
             "strategy": None if head is None else head.strategy,
             "seed": None if head is None else head.seed,
-            "rows": None if head is None else head.n_rows,
+            "rows": None if head is None else content.n_rows,
+            "batches": [part.n_rows for part in content.parts[1:]],
+            "sources": [
+                None if part.source is None else part.source.data.absolute for part in content.parts
+            ],
             "columns": None if head is None else head.n_columns,
             "entries": len(content.records),
             "experts": experts,
@@ -307,5 +370,4 @@ class _Ids(Sequence[object]):
         return f"row {row}" if found is None else found
 
     def __len__(self) -> int:
-        head = self._content.head
-        return 0 if head is None else head.n_rows
+        return self._content.n_rows

@@ -5,13 +5,14 @@ A line is the name of a category unless it begins with a command's word.
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kernova.cli.console import escaped_line, progress_bars
 
 if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
+    from kernova.discover.events import Confidence
     from kernova.discover.session import AskedQuestion
     from kernova.workbench.discovery import Discovery
 
@@ -20,13 +21,22 @@ NOTHING_LEFT = (
     "There is nothing left to ask: every row was asked or labelled. Answers can still be undone "
     "or changed; type quit to stop."
 )
+_ONE_LABEL = (
+    "This project gives each row one label; to allow further ones, start it with --multiple-labels."
+)
+_ABOUT_THE_ROW = ("name", "all", "skip", "unsure", "note", "flag", "also")
 _NO_CATEGORY = "No category has been named yet."
 _CATEGORIES_SHOWN = 12
 _ROWS_SHOWN = 10
 HELP = """\
 NAME                    the row belongs to this category, a known one or a new one
 all NAME                so do all unlabelled rows that the question represents
+sure low NAME           the same, with low, medium or high confidence
 skip                    skip this row
+unsure                  this row cannot be decided: it is listed apart from skipped ones
+note TEXT               a note on this row (nothing after it: remove the note)
+flag                    flag this row for later, or remove its flag
+also NAME               a further label beside the category, with --multiple-labels
 undo                    undo the last entry; may be repeated
 change 3 = NAME         change the answer to question 3 (nothing after the =: skip it)
 label ID = NAME         label another row
@@ -40,7 +50,7 @@ quit                    stop; the same command continues from here (also Ctrl-D 
 
 _WITHOUT_ARGUMENT = {
     "?": "help", "help": "help", "skip": "skip", "undo": "undo", "list": "list", "quit": "quit",
-    "exit": "quit",
+    "exit": "quit", "unsure": "unsure", "flag": "flag", "note": "note",
 }  # fmt: skip
 _WITH_EQUALS = {
     "change": "change 3 = NAME",
@@ -49,11 +59,13 @@ _WITH_EQUALS = {
     "merge": "merge NAME = A, B",
     "settle": "settle ID = NAME",
 }
-_WITH_NAME = ("all", "delete")
+_WITH_NAME = ("all", "delete", "also")
+_CONFIDENCES = ("low", "medium", "high")
 COMMAND_WORDS = (
     *(word for word in _WITHOUT_ARGUMENT if word != "?"),
     *_WITH_EQUALS,
     *_WITH_NAME,
+    "sure",
 )
 
 
@@ -70,8 +82,8 @@ class Command:
         What to do: "name", "all", a word of the help, "nothing", or "incomplete" for a command
         without its arguments.
     left, right : str
-        Arguments: a single one on the left; with ``=``, those before and after it. Of an
-        incomplete command, its usage and the line.
+        Arguments: a single one on the left; with ``=``, those before and after it; of a name, the
+        confidence on the right. Of an incomplete command, its usage and the line.
     is_exact : bool
         Whether the name is to be taken literally, without a suggestion.
     """
@@ -94,6 +106,8 @@ def parse_command(line: str) -> Command:
     Command(action='rename', left='carp', right='Carp', is_exact=False)
     >>> [parse_command(line).action for line in ("=undo", "undo", "undo it")]
     ['name', 'undo', 'name']
+    >>> parse_command("sure high carp")
+    Command(action='name', left='carp', right='high', is_exact=False)
     """
     line = line.strip()
     if not line:
@@ -109,7 +123,20 @@ def parse_command(line: str) -> Command:
         return Command(word.lower(), name.removeprefix("=").strip(), is_exact=exact)
     if word.lower() in _WITH_EQUALS:
         return _two_sided(word.lower(), rest, line)
+    if word.lower() == "note":
+        return Command("note", rest.strip())
+    if word.lower() == "sure":
+        return _with_confidence(rest, line)
     return Command("name", line)
+
+
+def _with_confidence(rest: str, line: str) -> Command:
+    confidence, _, name = rest.strip().partition(" ")
+    exact = name.strip().startswith("=")
+    name = name.strip().removeprefix("=").strip()
+    if confidence.lower() not in _CONFIDENCES or not name:
+        return Command("incomplete", "sure low NAME (or medium, or high)", line)
+    return Command("name", name, confidence.lower(), is_exact=exact)
 
 
 def _two_sided(word: str, rest: str, line: str) -> Command:
@@ -163,9 +190,24 @@ def _print_question(
     out.print()
     title = escaped_line(f"Question {question.number}: {question.id}")
     out.print(title, style="bold", markup=False)
-    out.print_lines(question.reason, escaped_line(discovery.describe_cluster(question)))
+    reason = discovery.noun.in_sentence(question.reason)
+    out.print_lines(reason, escaped_line(discovery.describe_cluster(question)))
+    _print_remarks(out, discovery, question)
     _print_features(out, discovery, question.row)
     out.print_lines(_category_line(discovery))
+
+
+def _print_remarks(
+    out: "EscapingConsole", discovery: "Discovery", question: "AskedQuestion"
+) -> None:
+    """Print what was noted about the row, if anything was."""
+    noted, row = discovery.session.results_.annotations, question.row
+    if row in noted.flagged:
+        out.print("It is flagged.")
+    if row in noted.tags:
+        out.print_lines(escaped_line(f"Also: {', '.join(noted.tags[row])}"))
+    if row in noted.notes:
+        out.print_lines(escaped_line(f"Note: {noted.notes[row]}"))
 
 
 def _print_categories(out: "EscapingConsole", discovery: "Discovery") -> None:
@@ -186,7 +228,8 @@ def _print_disagreements(out: "EscapingConsole", discovery: "Discovery") -> None
         row_id = escaped_line(str(discovery.session.ids_[one.row]))
         out.print_lines(f"Experts disagree about {row_id}: {opinions}.")
     if len(found) > _ROWS_SHOWN:
-        out.print(f"They also disagree about {len(found) - _ROWS_SHOWN:,} more rows.")
+        more = discovery.noun.counted(len(found) - _ROWS_SHOWN, "more")
+        out.print(f"They also disagree about {more}.")
 
 
 def _category_line(discovery: "Discovery") -> str:
@@ -272,6 +315,10 @@ class Dialogue:
         """Print one line."""
         self.out.print_lines(escaped_line(sentence))
 
+    def _print_worded(self, sentence: str) -> None:
+        """Print a sentence about rows, with the user's noun for them."""
+        self.print_line(self.discovery.noun.in_sentence(sentence))
+
     def _print_saved(self, sentence: str) -> None:
         """Print what is on disk, and where if the project is no longer in its place."""
         warning = self.discovery.warning
@@ -291,7 +338,7 @@ class Dialogue:
     def _show(self, question: "AskedQuestion | None") -> None:
         """Print the question in full once; after a correction elsewhere, as one line."""
         if question is None:
-            self.print_line(NOTHING_LEFT)
+            self._print_worded(NOTHING_LEFT)
             return
         if self.shown == (question.number, question.row):
             self.print_line(f"Question {question.number} again: {question.id}")
@@ -307,8 +354,8 @@ class Dialogue:
             command = self._resolve(parse_command(self.read_line()))
             if command.action == "quit":
                 return False
-            if question is None and command.action in ("name", "all", "skip"):
-                self.print_line(NOTHING_LEFT)
+            if question is None and command.action in _ABOUT_THE_ROW:
+                self._print_worded(NOTHING_LEFT)
             else:
                 self._execute(command, question)
         return True
@@ -317,9 +364,9 @@ class Dialogue:
         """Return the command meant after a suggestion, or make a suggestion."""
         suggestion, self.suggestion = self.suggestion, None
         if suggestion is not None and command == suggestion.typed:
-            return Command(command.action, command.left, is_exact=True)
+            return replace(command, is_exact=True)
         if suggestion is not None and command.action == "nothing" and len(suggestion.matches) == 1:
-            return Command(suggestion.typed.action, suggestion.matches[0], is_exact=True)
+            return replace(suggestion.typed, left=suggestion.matches[0], is_exact=True)
         if self.is_person:
             self.suggestion = suggestion_for(command, self.session.categories_)
         if self.suggestion is not None:
@@ -333,7 +380,7 @@ class Dialogue:
         try:
             getattr(self, f"_on_{command.action}")(command, question)
         except InputError as error:
-            self.print_line(str(error))
+            self._print_worded(str(error))
 
     # --- one method for each action ----------------------------------------------------------
 
@@ -344,7 +391,7 @@ class Dialogue:
         self.print_line("Type the name of a category, skip, or ? for help.")
 
     def _on_help(self, command: Command, question: "AskedQuestion") -> None:
-        self.out.print_lines(HELP)
+        self.out.print_lines(self.discovery.noun.in_sentence(HELP))
 
     def _on_incomplete(self, command: Command, question: "AskedQuestion") -> None:
         self._print_usage(command.left, command.right)
@@ -358,8 +405,9 @@ class Dialogue:
 
     def _on_name(self, command: Command, question: "AskedQuestion") -> None:
         before = self.session.categories_
-        self.session.answer(command.left)
-        self._acknowledge(f"{question.id} is", before)
+        sure = cast("Confidence | None", command.right or None)
+        self.session.answer(command.left, confidence=sure)
+        self._acknowledge(f"{question.id} is", before, sure)
 
     def _on_all(self, command: Command, question: "AskedQuestion") -> None:
         if not command.left:
@@ -369,7 +417,8 @@ class Dialogue:
         n_before = self.session.n_labelled_
         self.session.name_cluster(command.left)
         n_labelled = self.session.n_labelled_ - n_before
-        self._acknowledge(f"{n_labelled:,} row{' is' if n_labelled == 1 else 's are'}", before)
+        are = "is" if n_labelled == 1 else "are"
+        self._acknowledge(f"{self.discovery.noun.counted(n_labelled)} {are}", before)
 
     def _on_delete(self, command: Command, question: "AskedQuestion") -> None:
         if not command.left:
@@ -382,11 +431,40 @@ class Dialogue:
         self.session.settle(command.left, command.right)
         self._print_saved(f'{command.left} is settled as "{command.right}".')
 
-    def _acknowledge(self, subject: str, before: dict[str, tuple[int, ...]]) -> None:
+    def _acknowledge(
+        self,
+        subject: str,
+        before: dict[str, tuple[int, ...]],
+        confidence: "Confidence | None" = None,
+    ) -> None:
         row = self.session.asked_[-1]
         name = self.session.labels_[row]
         news = ", a new category" if name not in before else ""
-        self._print_saved(f'{subject} "{name}"{news}.')
+        sure = "" if confidence is None else f", with {confidence} confidence"
+        self._print_saved(f'{subject} "{name}"{news}{sure}.')
+
+    def _on_unsure(self, command: Command, question: "AskedQuestion") -> None:
+        self.session.skip(unsure=True)
+        self._print_saved(f"{question.id} is left undecided.")
+
+    def _on_note(self, command: Command, question: "AskedQuestion") -> None:
+        self.session.review.note(question.id, command.left or None)
+        now = "saved" if command.left else "removed"
+        self._print_saved(f"the note on {question.id} is {now}.")
+
+    def _on_flag(self, command: Command, question: "AskedQuestion") -> None:
+        is_on = question.row not in self.session.results_.annotations.flagged
+        self.session.review.flag([question.id], is_on)
+        self._print_saved(f"{question.id} is {'flagged' if is_on else 'no longer flagged'}.")
+
+    def _on_also(self, command: Command, question: "AskedQuestion") -> None:
+        if not command.left:
+            self._print_usage("also NAME", "also")
+        elif not self.discovery.has_further_labels:
+            self._print_worded(_ONE_LABEL)
+        else:
+            self.session.review.tag([question.id], command.left)
+            self._print_saved(f'{question.id} is also "{command.left}".')
 
     def _on_skip(self, command: Command, question: "AskedQuestion") -> None:
         self.session.skip()

@@ -1,7 +1,7 @@
 """Results of a session: a read-only view of its state and log."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -10,22 +10,25 @@ from numpy.typing import NDArray
 
 from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
-from kernova.discover.opinions import Disagreement
+from kernova.discover.notebook_view import session_html, summary_html
+from kernova.discover.opinions import Disagreement, Opinion
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
 from kernova.discover.state import SessionState, Status
 from kernova.discover.stopping import Progress
+from kernova.errors import InputError
 from kernova.typing import Indices, Mask
 
 
 class CategoryCounts(NamedTuple):
-    """Number of rows of a category, how many of them were asked about, and the first."""
+    """Number of rows of a category, how many were asked about or accepted, and the first."""
 
     name: str
     n_rows: int
     n_asked: int
     first_row: int
+    n_accepted: int = 0
 
 
 class SessionResults:
@@ -73,8 +76,9 @@ class SessionResults:
     def category_counts(self) -> list[CategoryCounts]:
         """Counts of each category, in order of discovery."""
         state = self._state
+        accepted = state.accepted.__contains__
         return [
-            CategoryCounts(name, len(rows), state.n_asked(rows), rows[0])
+            CategoryCounts(name, len(rows), state.n_asked(rows), rows[0], sum(map(accepted, rows)))
             for name, rows in state.categories.items()
         ]
 
@@ -154,25 +158,46 @@ class SessionResults:
         questions = self._state.questions
         return questions[question - 1].row if 1 <= question <= len(questions) else None
 
+    def question_rows(self, question: int) -> tuple[int, ...]:
+        """Return the row index of a question, then those that were labelled with it."""
+        asked = self._state.questions[question - 1 : question] if question > 0 else []
+        return (asked[0].row, *asked[0].others) if asked else ()
+
     @property
     def is_accepted(self) -> Mask:
         """Whether each row's label is an accepted suggestion of a model, not one given by hand."""
-        return self._has_status("accepted")
+        return self._mask(self._state.accepted)
+
+    @property
+    def n_accepted(self) -> int:
+        """Number of rows whose label is an accepted suggestion of a model."""
+        return len(self._state.accepted)
+
+    @property
+    def labels_by_hand(self) -> NDArray[np.object_]:
+        """Label of each row that an expert or the table gave; None for all others."""
+        labels = self.labels
+        labels[self.is_accepted] = None
+        return labels
 
     @property
     def is_unsure(self) -> Mask:
         """Whether an expert was unsure about each row, which then has no label."""
-        return self._has_status("unsure")
+        return self._mask(self._state.unsure)
 
     @property
     def n_unsure(self) -> int:
         """Number of rows about which an expert was unsure."""
         return len(self._state.unsure)
 
-    def _has_status(self, status: Status) -> Mask:
+    @property
+    def n_only_skipped(self) -> int:
+        """Number of questions that were skipped without the expert being unsure."""
+        return len(self._state.skipped - self._state.unsure)
+
+    def _mask(self, rows: Collection[int]) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
-        entries = self._state.entries.items()
-        found[[row for row, entry in entries if entry.status == status]] = True
+        found[np.fromiter(rows, dtype=np.intp, count=len(rows))] = True
         return found
 
     def status_of(self, row: int) -> Status:
@@ -199,6 +224,19 @@ class SessionResults:
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
         return self._state.opinions.of(row)
+
+    def all_opinions_of(self, row: int) -> tuple[Opinion, ...]:
+        """Return everything about the experts' latest opinions of a row index, the newest last."""
+        return self._state.opinions.about(row).opinions
+
+    @property
+    def shared_rows(self) -> list[int]:
+        """Row indices of the rows that several experts have labelled."""
+        return list(self._state.opinions.shared())
+
+    def rows_of(self, name: str) -> Sequence[int]:
+        """Return the row indices of a category; none if there is no such category."""
+        return self._state.categories.get(name, ())
 
     @property
     def shared_opinions(self) -> dict[int, dict[str | None, str]]:
@@ -296,6 +334,21 @@ class SessionResults:
         end = self.n_records if before is None else min(before - 1, self.n_records)
         return [self._log.entry(number) for number in range(end, max(0, end - limit), -1)]
 
+    def last_by(self, expert: str | None, before: int | None = None) -> int | None:
+        """Return the number of an expert's last record in effect, before another if given.
+
+        Without a name, it is the last of all experts.
+        """
+        return self._log.effective.last_by(expert, before)
+
+    def blocker_of_undo(self, number: int) -> int | None:
+        """Return the number of a record that prevents the undo of another; None if none does."""
+        return self._log.blocker_of_undo(number)
+
+    def order_of_undo(self, number: int) -> list[int]:
+        """Return the records to undo so that one is undone, those that depend on it first."""
+        return self._log.order_of_undo(number)
+
     def number_of_key(self, key: str | None) -> int | None:
         """Return the number of the record that a request with this key made, if any."""
         return self._log.number_of_key(key)
@@ -366,3 +419,10 @@ class ShowsResults:
     opinions_of = ResultAttribute(lambda results: results.opinions_of)
     history = ResultAttribute(lambda results: results.history)
     number_of_key = ResultAttribute(lambda results: results.number_of_key)
+
+    def _repr_html_(self: HasResults) -> str:
+        """Return a summary for notebooks."""
+        try:
+            return session_html(self.results_)
+        except InputError:  # it has not started
+            return summary_html(type(self).__name__, ["This session has not started."])

@@ -338,7 +338,8 @@ def _known(
     progress: Progress, n_rows: int, n_unlabelled: int, fraction: float | None, confidence: float
 ) -> tuple[str, ...]:
     if n_unlabelled == 0:
-        return (f"All {n_rows:,} rows are labelled: {_categories(progress.seen)}, no others.",)
+        all_rows = "The only row is" if n_rows == 1 else f"All {n_rows:,} rows are"
+        return (f"{all_rows} labelled: {_categories(progress.seen)}, no others.",)
     if progress.asked == 0:
         return (f"None of the {quantity(n_rows, 'row')} has been asked about yet.",)
     n_skipped = progress.asked - progress.n_named
@@ -350,16 +351,22 @@ def _known(
     if fraction is None:
         return (
             counts,
-            f"The other {n_unlabelled:,} rows may contain more: questions chosen by a "
-            "strategy, unlike a random sample, give no bound.",
+            f"{_others(n_unlabelled)}: questions chosen by a strategy, unlike a random sample, "
+            "give no bound.",
         )
     return (
         counts,
         "The last rows were a random sample without a new category: with "
         f"{100 * confidence:g} % confidence at most {100 * fraction:.2g} % of the "
-        f"{n_unlabelled:,} unlabelled rows belong to undiscovered categories, if all answers "
-        "are correct.",
+        f"{quantity(n_unlabelled, 'unlabelled row')} {plural(n_unlabelled, 'belongs', 'belong')} "
+        "to undiscovered categories, if all answers are correct.",
     )
+
+
+def _others(n_unlabelled: int) -> str:
+    if n_unlabelled == 1:
+        return "The other row may be of a further category"
+    return f"The other {n_unlabelled:,} rows may contain more"
 
 
 def _categories(n: int) -> str:

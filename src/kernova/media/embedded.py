@@ -14,7 +14,7 @@ from kernova.errors import InputError, quoted
 from kernova.kernels.components import JoinedRows
 from kernova.media.files import NO_FILES, RowFiles
 from kernova.media.keys import NO_ENTRY, best_match, no_match
-from kernova.media.row_media import DataRequest
+from kernova.media.request import DataRequest
 from kernova.tables.columns import decoded
 from kernova.tables.context import Context
 from kernova.tables.embeddings import (

@@ -38,8 +38,8 @@ from kernova.media.files import (
 from kernova.media.picture_folders import pictures_in, read_picture_folder
 from kernova.media.pictures import PICTURE_SUFFIXES
 from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
+from kernova.media.request import DataRequest
 from kernova.media.row_media import (
-    DataRequest,
     DiscoveryData,
     OutlineRows,
     PictureRows,
@@ -52,6 +52,7 @@ from kernova.shapes.tps import read_tps
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable
 from kernova.tables.identity import table_fingerprint
+from kernova.tables.known import KnownColumns
 from kernova.tables.table import Missing, Reading, Table, row_ids
 from kernova.text import listed, plural, quantity
 
@@ -203,6 +204,7 @@ def open_discovery_data(
     link: str | None = None,
     reading: Reading = "strict",
     only: Collection[str] | None = None,
+    like: KnownColumns | None = None,
     rotation_invariant: bool = False,
     embeddings: str | os.PathLike[str] | None = None,
     cache: Path | None = None,
@@ -245,6 +247,8 @@ def open_discovery_data(
         As for :func:`kernova.read_table`; dates and times are no features with "auto", either.
     only : collection of str, optional
         The features, if they are known: all other columns are none.
+    like : KnownColumns, optional
+        Columns of a known table, which these rows are further ones of: others are left out.
     rotation_invariant : bool
         Describe pictures without a table so that it does not matter how they are turned.
     embeddings : str or path, optional
@@ -283,9 +287,19 @@ def open_discovery_data(
     kept: Missing = "keep" if missing == "fill" else missing
     request = DataRequest(
         source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
-        reading, None if only is None else frozenset(only), rotation_invariant,
+        reading, None if only is None else frozenset(only), like, rotation_invariant,
         None if embeddings is None else os.fspath(embeddings), cache, learn_with,
     )  # fmt: skip
+    if like is not None:
+        request = request._replace(only=frozenset(like.names))
+    return _opened(request, images, audio)
+
+
+def _opened(
+    request: DataRequest, images: Images | None, audio: str | os.PathLike[str] | None
+) -> DiscoveryData:
+    """Read a file by what it is: pictures, recordings, landmarks, selections or a table."""
+    source = request.source
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."

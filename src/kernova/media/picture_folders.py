@@ -23,7 +23,8 @@ from kernova.media.described import Described, HowDescribed, Pictures, described
 from kernova.media.embedded import embedded_rows
 from kernova.media.files import FolderFiles, ZipFiles
 from kernova.media.pictures import PICTURE_SUFFIXES
-from kernova.media.row_media import DataRequest, DiscoveryData, PictureRows
+from kernova.media.request import DataRequest
+from kernova.media.row_media import DiscoveryData, PictureRows
 from kernova.tables.embeddings import EmbeddingColumns
 from kernova.tables.formats import RawTable
 from kernova.text import listed, plural, quantity

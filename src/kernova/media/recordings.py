@@ -29,7 +29,8 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
-from kernova.media.row_media import DataRequest, DiscoveryData, RowMedia
+from kernova.media.request import DataRequest
+from kernova.media.row_media import DiscoveryData, RowMedia
 from kernova.media.sounds import SoundInterval, SoundRows
 from kernova.progress import track
 from kernova.tables.columns import decoded
@@ -266,7 +267,9 @@ def read_sound_table(
         raw, ids = _ids_by_position(raw, ids, found.names, selections.times)
     sounds = _sound_rows(ids, files, found, selections.times)
     columns = request.reader if isinstance(request.reader, SoundColumns) else None
-    if not has_features and (columns is not None or not selections.has_measures):
+    # Further rows of a known table are measured if those were.
+    is_measured = selections.has_measures if request.like is None else columns is None
+    if not has_features and (columns is not None or not is_measured):
         raw, columns = _measure_sounds(raw, sounds, len(ids), columns)
         notes.append(
             "The table has no measurements, so acoustic features were computed: duration, centre "

@@ -4,126 +4,26 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import ConvexHull, QhullError
 
 from kernova.errors import MediaError, MissingMediaError, quoted
-from kernova.kernels.components import WideRows
 from kernova.media.contrast import Contrast, eight_bits
 from kernova.media.files import MediaFiles, captions_of
 from kernova.media.pictures import Picture, pixel_picture, reduced_picture
 from kernova.media.thumbnails import PictureSize, size_of
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.procrustes import fit_similarity
-from kernova.tables.context import NO_CONTEXT, Context, LinkTemplate
-from kernova.tables.formats import RawTable, read_raw
-from kernova.tables.table import Missing, Reading, Table, table_of
-from kernova.text import listed
+from kernova.tables.context import NO_CONTEXT, Context
+from kernova.tables.table import Table
 from kernova.typing import Coordinates, Matrix
 
 if TYPE_CHECKING:
     from kernova.media.sounds import Spectrogram, SpectrogramView
-
-
-class DataRequest(NamedTuple):
-    """Parameters of a table, as given by the user."""
-
-    source: str
-    id_column: str | None
-    label_column: str | None
-    drop: list[str]
-    missing: Missing
-    reader: object | None
-    keep: tuple[str, ...] = ()
-    show: tuple[str, ...] = ()
-    link: str | None = None
-    reading: Reading = "strict"
-    only: frozenset[str] | None = None  # the features, if they are known; all others are none
-    rotation_invariant: bool = False  # of pictures that are described
-    embeddings: str | None = None  # a file of vectors that are compared instead of the columns
-    cache: Path | None = None  # a file that keeps the descriptors of pictures
-    # Descriptors or vectors of other rows, from which components are learnt as well.
-    learn_with: WideRows | None = None
-
-    @property
-    def named(self) -> list[str]:
-        """Columns with a role given by the user."""
-        names = [self.id_column, self.label_column, *self.drop]
-        return [name for name in names if name is not None]
-
-    def raw(self) -> RawTable:
-        """Return the file's columns; those to show are texts as written, if they can be."""
-        shown = [name for name in self.show if name not in self.keep]
-        return read_raw(self.source, self.id_column, shown, codes=self.reading == "auto")
-
-    def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
-        """Return the table of a raw table, without the columns set aside."""
-        taken = {*self.named, raw.own_id, ""}
-        shown = [name for name in self.show if name not in self.keep]
-        names = self._names_of(raw)
-        others = [] if self.only is None else [name for name in names if name not in self.only]
-        without = [name for name in dict.fromkeys([*aside, *shown, *others]) if name not in taken]
-        return table_of(
-            raw,
-            self.source,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            drop=[*self.drop, *without],
-            missing=self.missing,
-            keep=self._kept(raw),
-            reading=self.reading,
-            with_dates=False,
-        )
-
-    def _kept(self, raw: RawTable) -> Sequence[str]:
-        if self.only is None or self.reading == "strict":
-            return self.keep
-        known = [name for name in self._names_of(raw) if name in self.only]
-        return list(dict.fromkeys([*self.keep, *(one for one in known if one not in self.named)]))
-
-    def _names_of(self, raw: RawTable) -> list[str]:
-        """Return the names of the columns as the table will have them."""
-        names = raw.columns.column_names
-        return names if self.reading == "strict" else [name.strip() for name in names]
-
-    def context(
-        self, raw: RawTable, table: Table, aside: Sequence[str] = (), hidden: Sequence[str] = ()
-    ) -> Context:
-        """Return the columns to show beside the rows: those asked for, or all that are no features.
-
-        Columns that the user dropped, or that are ``hidden``, are shown only if asked for.
-        """
-        rows = raw.columns.slice(0, len(table.ids) + table.n_dropped)
-        columns = rows.rename_columns(list(table.columns))
-        if table.places is not None:
-            columns = columns.take(pa.array(table.places))
-        names = columns.column_names
-        left_out = {name for name, one in table.readings.items() if one.kind == "left out"}
-        unused = {*aside, *raw.aside, *left_out}
-        if self.only is not None:
-            unused |= {*names} - self.only
-        unused -= {*self.named, *hidden, "", str(table.ids.name)}
-        link = None if self.link is None else LinkTemplate(self.link, names, self.source)
-        return Context(columns, self.show or [name for name in names if name in unused], link)
-
-    def is_numbered(self, raw: RawTable) -> bool:
-        """Return whether the row ids are row numbers."""
-        return self.id_column is None and raw.own_id is None
-
-    def file_columns_note(self, columns: Sequence[str]) -> list[str]:
-        """Return a note on the columns that name files."""
-        left_out = [name for name in columns if name not in [*self.named, *self.show]]
-        if not left_out:
-            return []
-        if len(left_out) == 1:
-            return [f"Column {quoted(left_out[0])} names files and is not used as a feature."]
-        return [f"Columns {listed(left_out)} name files and are not used as features."]
 
 
 class RecordedInterval(NamedTuple):

@@ -306,6 +306,56 @@ def plot_discovery_curves(
     return ax
 
 
+def plot_session_curve(
+    curve: ArrayLike,
+    random: ArrayLike = (),
+    low: ArrayLike = (),
+    high: ArrayLike = (),
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the categories found in a session, with those expected by random sampling.
+
+    Parameters
+    ----------
+    curve : array-like
+        Number of categories found after each question.
+    random, low, high : array-like
+        Random baseline after each question and the limits of its band; empty for none.
+    ax : Axes, default=a new figure
+
+    Examples
+    --------
+    >>> from kernova.report.figures import plot_session_curve
+    >>> ax = plot_session_curve([1, 2, 3], [1, 1.5, 1.8], [1, 1.2, 1.4], [1, 1.9, 2.4])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['this session: 3 categories', 'random sampling: 1.8 expected (1.4 to 2.4)']
+    """
+    found, expected = _checked(curve, "the session"), np.asarray(random, dtype=np.float64)
+    ax = axes_or_new(ax)
+    ax.spines[["top", "right"]].set_visible(False)
+    questions = np.arange(1, len(found) + 1)
+    (line,) = ax.step(questions, found, where="post", color=KNOWN, linewidth=1.8)
+    most = int(found[-1])
+    words = quantity(most, "category", "categories")
+    entries: list[Entry] = [(line, f"this session: {words}")]
+    if len(expected):
+        below, above = np.asarray(low), np.asarray(high)
+        (dashed,) = ax.plot(questions[: len(expected)], expected, "--", color=NEW)
+        ax.fill_between(
+            questions[: len(expected)], below, above, color=NEW, alpha=0.15, linewidth=0
+        )
+        span = f"{below[-1]:.2g} to {above[-1]:.2g}"
+        entries.append((dashed, f"random sampling: {expected[-1]:.2g} expected ({span})"))
+    ax.set_xlim(0.5, max(2.0, 1.02 * len(found)))
+    ax.set_ylim(bottom=0)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    label_axes(ax, "questions asked", "categories found")
+    legend_below(ax, entries)
+    return ax
+
+
 class Band(NamedTuple):
     """The median and the extremes of several runs of one strategy, question by question."""
 

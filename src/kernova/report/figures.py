@@ -9,6 +9,7 @@ from kernova.report.curves import (
     plot_discovery_curves,
     plot_false_alarm_curve,
     plot_p_values,
+    plot_session_curve,
 )
 from kernova.report.distributions import plot_score_distributions
 from kernova.report.explanations import explanation_figure
@@ -45,6 +46,7 @@ __all__ = [
     "plot_ranking",
     "plot_recognized",
     "plot_score_distributions",
+    "plot_session_curve",
     "rank_stability_figure",
     "save_picture",
 ]

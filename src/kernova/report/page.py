@@ -127,6 +127,35 @@ def picture(figure: Figure | bytes, alt: str, caption: str | None = None) -> Htm
     return Html(f"<figure>{image}{figcaption}</figure>")
 
 
+class Thumbnail(NamedTuple):
+    """A small picture with a line of text below it."""
+
+    content: bytes  # PNG or JPEG
+    alt: str  # alternative text for screen readers
+    text: str  # the line below
+
+
+def gallery(title: str, pictures: Sequence[Thumbnail]) -> Html:
+    r"""Return small pictures under a heading, side by side.
+
+    Examples
+    --------
+    >>> from kernova.report.page import Thumbnail, gallery
+    >>> html = gallery("carp", [Thumbnail(b"\xff\xd8", "A carp.", "carp-7")])
+    >>> '<h3>carp</h3>' in html, 'src="data:image/jpeg;base64,/9g="' in html
+    (True, True)
+    """
+    figures = "".join(
+        f'<figure><img src="data:image/{_picture_kind(one.content)};base64,'
+        f'{base64.b64encode(one.content).decode()}" alt="{escaped(one.alt)}">'
+        f"<figcaption>{escaped(one.text)}</figcaption></figure>"
+        for one in pictures
+    )
+    return Html(
+        f'<div class="examples"><h3>{escaped(title)}</h3><div class="gallery">{figures}</div></div>'
+    )
+
+
 def table(
     rows: pd.DataFrame,
     caption: str,
@@ -274,6 +303,7 @@ class Card(NamedTuple):
     ending: str = ""  # A line below the bars; empty for none
     # Whether to highlight the card by colour. Its lead should carry the same information as text.
     marked: bool = False
+    picture: bytes | None = None  # PNG of the row, below its name
 
 
 def cards(of_rows: Sequence[Card]) -> Html:
@@ -303,6 +333,10 @@ def _small_enough(html: str) -> str:
             "out pictures, or rows of tables."
         )
     return html
+
+
+def _picture_kind(content: bytes) -> str:
+    return "png" if content.startswith(_PNG_MARK) else "jpeg"
 
 
 def _part(part: str) -> Html:
@@ -366,11 +400,17 @@ def _card(card: Card) -> str:
     bars = "".join(map(_bar, card.bars))
     ending = f'<p class="ending">{escaped(card.ending)}</p>' if card.ending else ""
     mark = ' class="marked"' if card.marked else ""
+    image = "" if card.picture is None else _image_of(card.title, card.picture)
     return (
         f"<article{mark}>"
-        f"<h3>{escaped(card.title)}</h3><p>{escaped(card.lead)}</p>"
+        f"<h3>{escaped(card.title)}</h3>{image}<p>{escaped(card.lead)}</p>"
         f"{f'<ul>{bars}</ul>' if bars else ''}{ending}</article>\n"
     )
+
+
+def _image_of(title: str, png: bytes) -> str:
+    encoded = base64.b64encode(png).decode()
+    return f'<img src="data:image/png;base64,{encoded}" alt="{escaped(title)}">'
 
 
 def _bar(bar: Bar) -> str:

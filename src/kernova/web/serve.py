@@ -9,7 +9,7 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,10 @@ from typing import Final, Self
 import uvicorn
 
 from kernova.errors import InputError
-from kernova.web.access import hosts_for, is_loopback
 from kernova.web.app import create_app
 from kernova.web.connections import Connection, Guard, Limits, default_limits
+from kernova.web.hosts import hosts_for, is_loopback
+from kernova.web.invitations import Invitations, Reach, network_address
 from kernova.web.login import Key, Throttle, login_link
 from kernova.workbench import Workbench
 
@@ -85,6 +86,24 @@ class Endpoint:
         """Return the URL of the page under a name of this machine."""
         scheme = "http" if self.tls is None else "https"
         return f"{scheme}://{f'[{name}]' if ':' in name else name}:{self.port}/"
+
+    @cached_property
+    def invitations(self) -> Invitations:
+        """The links that let invited experts in."""
+        return Invitations(self.key, self.reach)
+
+    @property
+    def reach(self) -> Reach:
+        """The addresses to send to others, and whether other machines can reach them."""
+        if is_loopback(self.host):
+            return Reach((self.address,))
+        if not self.is_for_all:
+            return Reach((self.address,), is_for_others=True)
+        names = [network_address(), socket.gethostname()]
+        if self.tls is not None:  # a certificate is for a name
+            names.reverse()
+        addresses = [self.address_at(name) for name in dict.fromkeys(names) if name]
+        return Reach(tuple(addresses), is_for_others=True)
 
     def new_link(self) -> str:
         """Return a new one-time link, which lets one browser in."""
@@ -273,6 +292,7 @@ def new_server(
     on_ready: Callable[[], None] | None = None,
     on_signal: Callable[[], None] | None = None,
     limits: Limits | None = None,
+    frame_ancestors: Sequence[str] = (),
 ) -> uvicorn.Server:
     """Return the server of a workbench; :func:`serve` runs it.
 
@@ -282,11 +302,20 @@ def new_server(
         As of :func:`serve`.
     limits : Limits, optional
         Limits on connections.
+    frame_ancestors : sequence of str
+        Origins whose pages may show this one in a frame; by default none.
     """
     # On this machine alone, tokens are not guessed over a network.
     throttle = None if is_loopback(endpoint.host) else Throttle()
     config = uvicorn.Config(
-        create_app(workbench, endpoint.key, hosts_for(endpoint.host), throttle),
+        create_app(
+            workbench,
+            endpoint.key,
+            hosts_for(endpoint.host),
+            throttle,
+            frame_ancestors,
+            endpoint.invitations,
+        ),
         lifespan="off",
         ws="none",
         http=Connection,

@@ -1,31 +1,52 @@
-"""Learning from the answers so far: a model of the categories, and suggestions for other rows."""
+"""Learning from the labels given by hand: a model of the categories, and suggestions.
 
+Accepted suggestions are not learnt from: a model that is taught what it says itself becomes sure
+of its errors.
+"""
+
+import time
+from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 
-from kernova.discover.events import Imported, LogEntry, PriorLabels
+from kernova.discover.events import (
+    Answered,
+    Imported,
+    LogEntry,
+    RowLabelled,
+    RowsLabelled,
+    Settled,
+)
 from kernova.files import scratch_folder
 from kernova.progress import Stage
 from kernova.typing import Indices, Mask
+from kernova.workbench.learnt.relearning import Relearning
+from kernova.workbench.learnt.rows import Labels, LearntRows, at_present
 from kernova.workbench.messages import rows_of
 from kernova.workbench.recognizer import (
     PROMISED,
     VERDICTS,
     LearntModel,
     LearntRow,
+    Negative,
     learn_from_answers,
     what_is_missing,
 )
 from kernova.workbench.shared import BackgroundJob, JobState, Part, SharedState, WorkbenchError
-from kernova.workbench.suggestions import PrecisionAt
+from kernova.workbench.suggestions import Precision, PrecisionAt
 
 # Codes of rows without a category, in the colours of the map.
 UNKNOWN: Final = 65533
 AMBIGUOUS: Final = 65534
 _CURVE_STEPS: Final = 101
+# Events that label rows by hand. The rows of an imported file are no cluster: they were labelled
+# one by one.
+_LABELLING: Final = (Answered, RowLabelled, RowsLabelled, Settled, Imported)
+# Runs whose suggestions are kept, for those who look at them while others answer.
+_RUNS_KEPT: Final = 8
 # What learning reports, and about how long that takes.
 _STAGES: Final = (
     Stage("", 0.1),
@@ -59,7 +80,10 @@ class LearnReply:
     classes: Annotated[list[dict[str, Any]], "One line per category."]
     counts: LearnCounts | None
     n_labelled: Annotated[int, "Number of labelled rows that the model was learnt from."]
-    is_stale: Annotated[bool, "Whether there are newer log entries."]
+    is_stale: Annotated[bool, "Whether labels by hand, or rejected categories, are newer."]
+    generation: Annotated[
+        int | None, "Number of the model, which is another one after learning again."
+    ]
     version: int
 
 
@@ -107,12 +131,40 @@ class SuggestionsReply:
     rows: list[LearntRow]
 
 
+class Training(NamedTuple):
+    """What there is to learn from."""
+
+    #: Label of each row that was given by hand, or known before; None for all others.
+    labels: Labels
+    negatives: frozenset[Negative]
+    groups: Indices
+    n_entries: int
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of rows with a label."""
+        return int((self.labels != None).sum())  # noqa: E711
+
+    def n_other(self, before: "Training") -> int:
+        """Return the number of labels and rejected categories that differ from earlier ones."""
+        differ = int((self.labels != before.labels).sum())
+        return differ + len(self.negatives ^ before.negatives)
+
+
 class LearntState(NamedTuple):
-    """A model, and the size of the log and of the training set when it was learnt."""
+    """A model, and what it was learnt from."""
 
     model: LearntModel
+    training: Training
+    rows: LearntRows
+
+
+class _Present(NamedTuple):
+    """A model under the present categories, after so many log entries."""
+
     n_entries: int
-    n_labelled: int
+    generation: int
+    model: LearntModel
 
 
 class UnknownRow(NamedTuple):
@@ -135,56 +187,84 @@ def labelling_groups(entries: Iterable[LogEntry], n_rows: int) -> Indices:
     >>> labelling_groups([cluster, corrected], 4).tolist()
     [1, -2, 1, -4]
     """
-    numbers = -1 - np.arange(n_rows, dtype=np.intp)
+    alone = -1 - np.arange(n_rows, dtype=np.intp)
+    numbers = alone.copy()
     for entry in entries:
+        if not (entry.counts and isinstance(entry.event, _LABELLING)):
+            continue
         rows = list(rows_of(entry.event))
-        # The rows of a file are no cluster: they were labelled one by one.
-        if entry.counts and rows and not isinstance(entry.event, PriorLabels | Imported):
-            numbers[rows] = entry.number if len(rows) > 1 else -1 - rows[0]
+        is_together = len(rows) > 1 and not isinstance(entry.event, Imported)
+        numbers[rows] = entry.number if is_together else alone[rows]
     return numbers
 
 
 class Learning(Part):
-    """Model of the categories, fitted to the answers so far in the background."""
+    """Model of the categories, fitted in the background to the labels given by hand."""
 
     def __init__(self, shared: SharedState) -> None:
         super().__init__(shared)
         self._job: BackgroundJob[LearntState] = BackgroundJob(shared.changed)
+        self._wanted: Training | None = None  # what was last asked to be learnt from
+        self._runs: deque[LearntRows] = deque(maxlen=_RUNS_KEPT)
+        self._present: _Present | None = None
+        self._compared: tuple[int, int] | None = None  # a run and a log that were compared
+        self._differs = False
+        self._looked_at = 0  # log entries when labels were last compared
+        self._relearning = Relearning(self._n_new, self._learn_again)
 
     def begin(self, after: BackgroundJob[Any] | None = None) -> LearnReply:
-        """Start learning unless it is running, or there is too little to learn from.
+        """Start learning, unless there is too little to learn from.
+
+        While it is running, it starts again at the end if labels have changed since.
 
         Parameters
         ----------
         after : BackgroundJob, optional
             A more urgent job to wait for.
         """
-        with self._shared.lock:
-            session = self._shared.session
-            labels, n_entries, n_labelled = session.labels_, session.n_records_, session.n_labelled_
-            groups = labelling_groups(session.entries_, self._shared.n_rows)
-            sizes = session.results_.category_sizes
-        table = self._shared.discovery.table
-
-        def learn() -> LearntState:
-            if after is not None:
-                after.wait()
-            self._job.begin_steps(_STAGES)
-            model = learn_from_answers(table, labels, groups=groups)
-            return LearntState(model, n_entries, n_labelled)
-
-        if what_is_missing(sizes) is None:
-            self._job.start(learn)
+        training = self._training()
+        if what_is_missing(_sizes(training)) is None:
+            self._wanted, self._looked_at = training, training.n_entries
+            self._job.start(lambda: self._learnt(training, after))
         return self.state()
 
-    def resume(self, after: BackgroundJob[Any]) -> None:
-        """Learn again what was learnt before the program ended.
+    def _learnt(self, training: Training, after: BackgroundJob[Any] | None) -> LearntState:
+        if after is not None:
+            after.wait()
+        while True:
+            began = time.monotonic()
+            self._job.begin_steps(_STAGES)
+            model = learn_from_answers(
+                self._shared.discovery.table,
+                training.labels,
+                groups=training.groups,
+                negatives=sorted(training.negatives),
+            )
+            self._relearning.took(time.monotonic() - began)
+            wanted = self._wanted or training
+            if wanted.n_other(training) == 0:
+                break
+            training = wanted
+        # Unlike a counter, it does not begin anew with the server.
+        generation = self._shared.version
+        rows = LearntRows(generation, model.names, model.judged, model.held_out, training.labels)
+        self._runs.append(rows)
+        return LearntState(model, training, rows)
+
+    def follow(self, after: BackgroundJob[Any]) -> None:
+        """Learn again after changes from now on, and what was learnt before the program ended.
 
         The project file holds answers only. The same answers give the same model, so that it need
         not be stored; it is ready a few seconds after the first question.
         """
         if self._shared.discovery.is_resumed:
             self.begin(after)
+        self._shared.listen(self._relearning.changed)
+        self._relearning.start()
+
+    def stop(self) -> None:
+        """End learning by itself."""
+        self._relearning.stop()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end, with a timeout; return whether learning has ended."""
@@ -195,12 +275,43 @@ class Learning(Part):
         found = self._job.result
         return None if found is None else found.model
 
+    def _learn_again(self) -> None:
+        """Learn again unless labels are those that were learnt from, or it is too early."""
+        found, training = self._job.result, self._training()
+        self._looked_at = training.n_entries
+        is_same = found is not None and training.n_other(found.training) == 0
+        if not is_same and self._shared.session.is_ready_:
+            self.begin()
+
+    def _n_new(self) -> tuple[int, int]:
+        """Return the number of log entries since labels were compared, and of labelled rows."""
+        if self._job.state == "running":
+            return 0, 0
+        session = self._shared.session
+        with self._shared.lock:
+            return session.n_records_ - self._looked_at, session.n_labelled_
+
+    def _training(self) -> Training:
+        with self._shared.lock:
+            session = self._shared.session
+            labels = session.results_.labels_by_hand
+            rejected = session.results_.annotations.rejected
+            negatives = frozenset(
+                Negative(row, name)
+                for row, names in rejected.items()
+                for name in names
+                if labels[row] != name
+            )
+            groups = labelling_groups(session.entries_, self._shared.n_rows)
+            return Training(labels, negatives, groups, session.n_records_)
+
     def state(self) -> LearnReply:
         """Return the progress of learning and its last result."""
         job, found = self._job, self._job.result
         with self._shared.lock:
-            n_entries = self._shared.session.n_records_
-            sizes = self._shared.session.results_.category_sizes
+            counts = self._shared.session.results_.category_counts if found is None else []
+            is_stale = self._is_stale(found)
+        sizes = {one.name: one.n_rows - one.n_accepted for one in counts}
         message = job.message if job.state != "none" else what_is_missing(sizes) or ""
         model = None if found is None else found.model
         task, done, total = job.progress
@@ -215,8 +326,9 @@ class Learning(Part):
             notes=[] if model is None else model.notes,
             classes=[] if model is None else model.classes,
             counts=None if model is None else LearnCounts(**model.counts),
-            n_labelled=0 if found is None else found.n_labelled,
-            is_stale=found is not None and found.n_entries != n_entries,
+            n_labelled=0 if found is None else found.training.n_labelled,
+            is_stale=is_stale,
+            generation=None if found is None else found.rows.generation,
             version=self._shared.version,
         )
 
@@ -233,6 +345,10 @@ class Learning(Part):
         self._shared.check_rows([row])
         return self._model().line_of(row)
 
+    def guess(self, row: int) -> LearntRow | None:
+        """Return the suggestion for one row; None before anything has been learnt."""
+        return None if self._job.result is None else self._model().line_of(row)
+
     def suggestions(
         self, threshold: float | None, category: str | None, limit: int, offset: int
     ) -> SuggestionsReply:
@@ -248,16 +364,7 @@ class Learning(Part):
 
     def precision(self, category: str | None) -> PrecisionCurveReply:
         """Return the precision of the suggestions from every probability on."""
-        model = self._model()
-        precision = model.precision_of(category, self._is_open())
-        points = [precision.at(float(step)) for step in np.linspace(0, 1, _CURVE_STEPS).round(2)]
-        return PrecisionCurveReply(
-            category=category,
-            points=[_precision_reply(point) for point in points],
-            promised=PROMISED,
-            recommended=precision.threshold_for(PROMISED),
-            answers=points[0].answers,
-        )
+        return precision_curve(self._model().precision_of(category, self._is_open()), category)
 
     def next_unknown(self) -> UnknownRow | None:
         """Return the most informative unknown row that no expert has open."""
@@ -299,13 +406,81 @@ class Learning(Part):
         with self._shared.lock:
             return self._shared.session.results_.codes(1) == 0
 
+    def _is_stale(self, found: LearntState | None) -> bool:
+        if found is None:
+            return False
+        n_entries = self._shared.session.n_records_
+        if self._compared != (found.rows.generation, n_entries):
+            self._compared = (found.rows.generation, n_entries)
+            self._differs = self._training().n_other(found.training) > 0
+        return self._differs
+
+    # --- the model at present ----------------------------------------------------------------
+
+    @property
+    def generation(self) -> int | None:
+        """Number of the last run of learning; None before the first."""
+        return None if self._job.result is None else self._job.result.rows.generation
+
+    def present_rows(self, generation: int | None = None) -> LearntRows | None:
+        """Return the suggestions of a run under the present categories, without rejected ones.
+
+        Parameters
+        ----------
+        generation : int, optional
+            Number of the run; by default the last one.
+
+        Returns
+        -------
+        LearntRows or None
+            None if there was no such run, or if it is not kept any longer.
+        """
+        runs = list(self._runs)
+        if generation is None:
+            generation = self.generation
+        learnt = next((one for one in runs if one.generation == generation), None)
+        if learnt is None:
+            return None
+        with self._shared.lock:
+            results = self._shared.session.results_
+            return at_present(learnt, results.labels, results.annotations.rejected)
+
     def _model(self) -> LearntModel:
         found = self._job.result
         if found is None:
             raise WorkbenchError(
                 "Nothing has been learnt yet. Start with POST /api/learn.", "nothing learnt"
             )
-        return found.model
+        with self._shared.lock:
+            n_entries, generation = self._shared.session.n_records_, found.rows.generation
+            present = self._present
+            if present is None or (present.n_entries, present.generation) != (
+                n_entries, generation,
+            ):  # fmt: skip
+                results = self._shared.session.results_
+                rows = at_present(found.rows, results.labels, results.annotations.rejected)
+                model = replace(found.model, names=rows.names, judged=rows.judged)
+                self._present = present = _Present(n_entries, generation, model)
+        return present.model
+
+
+def _sizes(training: Training) -> dict[str, int]:
+    names, counts = np.unique(
+        training.labels[training.labels != None].astype(str), return_counts=True  # noqa: E711
+    )  # fmt: skip
+    return dict(zip(names.tolist(), counts.tolist(), strict=True))
+
+
+def precision_curve(precision: Precision, category: str | None) -> PrecisionCurveReply:
+    """Return the precision of suggestions from every probability on, in steps of 0.01."""
+    points = [precision.at(float(step)) for step in np.linspace(0, 1, _CURVE_STEPS).round(2)]
+    return PrecisionCurveReply(
+        category=category,
+        points=[_precision_reply(point) for point in points],
+        promised=PROMISED,
+        recommended=precision.threshold_for(PROMISED),
+        answers=points[0].answers,
+    )
 
 
 def _precision_reply(at: PrecisionAt) -> PrecisionReply:

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from kernova.description.open_set.classifier import Judgement, OpenSetClassifier
 from kernova.description.recognizer import TableRecognizer
+from kernova.discover.notebook_view import summary_html
 from kernova.errors import InputError, quoted
 from kernova.parallel import slices
 from kernova.persist.models import save_model
@@ -249,6 +250,16 @@ class LearntModel:
             ranking=ranking,
         )
 
+    def _repr_html_(self) -> str:
+        """Return a summary for notebooks."""
+        lines = self.classes
+        shown = {"class": "category", "rows": "labelled rows", "recognized": "recognised"}
+        columns = {
+            title: [line.get(name) for line in lines]
+            for name, title in {**shown, "claimed": "suggested for"}.items()
+        }
+        return summary_html("LearntModel", [self.summary, *self.notes], columns)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file for ``kernova recognize``."""
         save_model(self.model, path)
@@ -316,6 +327,7 @@ def learn_from_answers(
     names = [str(name) for name in model.classes_]
     _add_negatives(model, table.features, negatives, names)
     judged = _judged(model, table.features, np.flatnonzero(~has_label))
+    _rank_labelled(judged, model, np.flatnonzero(has_label))
     unknown = np.flatnonzero(judged.is_unknown)
     learnt = LearntModel(
         result=result,
@@ -352,7 +364,7 @@ def what_is_missing(sizes: Mapping[str, int]) -> str | None:
     if n_names > max(_MANY_CATEGORIES, n_rows / 2):
         return (
             f"Suggestions need two rows of each category on average; {so_far}, in {n_names} "
-            f"categories. Label {2 * n_names - n_rows} more rows of known categories."
+            f"categories. Label {quantity(2 * n_names - n_rows, 'more row')} of known categories."
         )
     return None
 
@@ -413,7 +425,11 @@ def _of_use(notes: list[str]) -> list[str]:
 
 
 class JudgedRows(NamedTuple):
-    """Suggestions for unlabelled rows; labelled ones have the category -1 and NaN."""
+    """Suggestions for unlabelled rows; labelled ones have the category -1 and NaN.
+
+    Labelled rows have a ranking by models that were learnt without them; its probabilities are 0
+    where no other row has their category.
+    """
 
     suggested: Indices
     probability: Vector
@@ -463,6 +479,16 @@ def _judged(model: TableRecognizer, features: pd.DataFrame, rows: Indices) -> Ju
     return JudgedRows(
         suggested, probability, margin, none, p_values, is_unknown, ranking, ranked
     )  # fmt: skip
+
+
+def _rank_labelled(judged: JudgedRows, model: TableRecognizer, labelled: Indices) -> None:
+    """Set the rankings of labelled rows, each by a model that was learnt without it."""
+    tested = _classifier(model).cross_validated_
+    found = _suggested(tested.judgement, 0.0).probabilities[tested.is_judged]
+    order = np.argsort(-found, axis=1, kind="stable")[:, : judged.ranking.shape[1]]
+    rows = labelled[tested.rows[tested.is_judged]]
+    judged.ranking[rows] = order
+    judged.ranked_probabilities[rows] = np.take_along_axis(found, order, axis=1)
 
 
 def _classifier(model: TableRecognizer) -> OpenSetClassifier:

@@ -7,7 +7,7 @@ Errors that concern all parts carry a message for people and a code for programs
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar, cast
 
 from kernova.discover.session import CategoryDiscovery
 from kernova.errors import InputError, KernovaError, quoted
@@ -16,7 +16,7 @@ from kernova.workbench.discovery import Discovery
 
 Result = TypeVar("Result")
 JobState = Literal["none", "running", "ready", "failed"]
-Code = Literal["preparing", "failed", "not found", "nothing learnt"]
+Code = Literal["preparing", "failed", "not found", "nothing learnt", "forbidden"]
 
 _LEASE_SECONDS: Final = 15 * 60.0
 # Browsers throttle background tabs to about one request per minute.
@@ -221,12 +221,12 @@ class Presence:
         self, lease_seconds: float = _LEASE_SECONDS, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.lease_seconds = lease_seconds
-        self._clock = clock
+        self.clock = clock
         self._last: dict[str | None, float] = {}
 
     def mark_active(self, expert: str | None) -> None:
         """Record a request of an expert."""
-        self._last[expert] = self._clock()
+        self._last[expert] = self.clock()
 
     @property
     def names(self) -> list[str]:
@@ -249,7 +249,7 @@ class Presence:
 
     def _idle_seconds(self, expert: str | None) -> float:
         last = self._last.get(expert)
-        return float("inf") if last is None else self._clock() - last
+        return float("inf") if last is None else self.clock() - last
 
 
 # --- state -----------------------------------------------------------------------------------
@@ -276,6 +276,8 @@ class SharedState:
         self.lock = threading.RLock()
         self._version = time.time_ns() // 1_000_000
         self._version_lock = threading.Lock()
+        self._listeners: list[Callable[[], None]] = []
+        self._parts: dict[type[Part], Part] = {}
 
     @property
     def session(self) -> CategoryDiscovery:
@@ -302,6 +304,23 @@ class SharedState:
         """Increase the version; background jobs call this without the session lock."""
         with self._version_lock:
             self._version += 1
+        for listener in self._listeners:
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call a function after every change; it must return at once."""
+        self._listeners.append(listener)
+
+    def part(self, kind: "type[PartKind]") -> "PartKind":
+        """Return the part of a class, made on first use."""
+        with self.lock:
+            if kind not in self._parts:
+                self._parts[kind] = kind(self)
+            return cast(PartKind, self._parts[kind])
+
+    def keep(self, part: "Part") -> None:
+        """Keep a part that was made elsewhere, for :meth:`part`."""
+        self._parts[type(part)] = part
 
     def id_of(self, row: int) -> str:
         """Return the id of a row.
@@ -335,3 +354,6 @@ class Part:
 
     def __init__(self, shared: SharedState) -> None:
         self._shared = shared
+
+
+PartKind = TypeVar("PartKind", bound=Part)

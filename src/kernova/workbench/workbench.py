@@ -1,21 +1,23 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar, cast
+from typing import Annotated, Final, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
 from kernova.progress import Listener, Stage
 from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
+from kernova.workbench.colleagues.browsers import Browsers, Doubt
+from kernova.workbench.colleagues.overlap import Overlap
 from kernova.workbench.discovery import Discovery
 from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
 from kernova.workbench.overview import Overview, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapOfRows
-from kernova.workbench.shared import BackgroundJob, Part, Presence, SharedState
-
-PartKind = TypeVar("PartKind", bound=Part)
+from kernova.workbench.session_report.part import SessionReport
+from kernova.workbench.shared import BackgroundJob, PartKind, Presence, SharedState
 
 # What the default strategy reports in preparation, and about how long that takes.
 _STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.3))
@@ -23,9 +25,10 @@ _STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.
 
 @dataclass(frozen=True)
 class ExpertReply:
-    """An expert's name in its normalised form."""
+    """An expert's name in its normalised form, and whether the expert is registered under it."""
 
     name: str
+    doubt: Annotated[Doubt | None, "Why the name may be the wrong one; then nobody is registered."]
 
 
 class Workbench:
@@ -45,8 +48,12 @@ class Workbench:
 
     Attributes
     ----------
-    questions, corrections, cards, overview, history, map, learning, exports : object
+    questions, corrections, cards, overview, history, map, learning, exports, report : object
         The parts, one for each view. Further parts come from :meth:`part`.
+    overlap : Overlap
+        The rows that several experts are asked about.
+    browsers : Browsers
+        The browsers in which experts work.
     """
 
     def __init__(
@@ -59,18 +66,28 @@ class Workbench:
         self.media = RowMedia(discovery.session.ids_) if media is None else media
         self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
+        self.browsers = Browsers(self.presence.clock)
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
-        self._parts: dict[type[Part], Part] = {}
         self.cards = Cards(self.shared, self.media)
-        self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
+        self.overlap = self.part(Overlap)
+        self.questions = Questions(
+            self.shared, self.cards, self.presence, self.preparation, self.overlap
+        )
         self.corrections = Corrections(self.shared)
         self.history = self.part(History)
         self.map = self.part(MapOfRows)
         self.learning = self.part(Learning)
         self.exports = Exports(self.shared, self.media, self.learning.model)
-        self._parts[Exports] = self.exports
+        self.report = SessionReport(self.shared, self.exports, self.learning)
+        self.shared.keep(self.exports)
+        self.shared.keep(self.report)
         self.overview = Overview(
-            self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
+            self.shared,
+            self.presence,
+            self.preparation,
+            self.learning.state,
+            self.media.kind,
+            self.overlap,
         )
 
     def part(self, kind: type[PartKind]) -> PartKind:
@@ -78,15 +95,12 @@ class Workbench:
 
         A new view needs no change here: its routes call ``workbench.part(NewView)``.
         """
-        with self.shared.lock:
-            if kind not in self._parts:
-                self._parts[kind] = kind(self.shared)
-            return cast(PartKind, self._parts[kind])
+        return self.shared.part(kind)
 
     def prepare(self, watch: Listener | None = None) -> None:
         """Start the preparation of the first question and of the map, in the background.
 
-        A project with answers is also learnt from again.
+        What can be learnt from the labels is learnt in the background, from now on after changes.
 
         Parameters
         ----------
@@ -95,7 +109,7 @@ class Workbench:
         """
         self.preparation.start(self.discovery.prepare, watch, _STAGES)
         self.map.prepare(after=self.preparation)
-        self.learning.resume(after=self.preparation)
+        self.learning.follow(after=self.preparation)
 
     def is_ready(self) -> bool:
         """Return whether the strategy can be asked for questions."""
@@ -103,18 +117,52 @@ class Workbench:
 
     # --- operations that concern several parts -----------------------------------------------
 
-    def join(self, name: str) -> ExpertReply:
-        """Register an expert under a name."""
+    def join(
+        self,
+        name: str,
+        browser: str | None = None,
+        *,
+        is_same: bool = False,
+        invited: Collection[str] = (),
+    ) -> ExpertReply:
+        """Register an expert under a name, unless it may be the wrong one.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        browser : str, optional
+            Identifies the browser; a script has none and is not questioned.
+        is_same : bool
+            Whether the expert has confirmed to be the person of that name.
+        invited : collection of str
+            Names of invited experts, which nobody else can take.
+        """
         expert = cast(str, expert_name(name))
+        doubt = self.browsers.doubt(expert, browser, self.expert_names(), invited)
+        if doubt is not None and not (is_same and doubt.kind != "invited"):
+            return ExpertReply(expert, doubt)
+        self.browsers.mark(expert, browser)
         self.presence.mark_active(expert)
         self.shared.changed()
-        return ExpertReply(expert)
+        return ExpertReply(expert, None)
+
+    def expert_names(self) -> list[str]:
+        """Return all names of experts, of entries and of those who are here."""
+        with self.shared.lock:
+            authors = dict.fromkeys(one.by for one in self.discovery.session.records_)
+        return [name for name in dict.fromkeys([*authors, *self.presence.names]) if name]
 
     def question(
         self, expert: str | None, row: int | None = None, source: str = "strategy"
     ) -> QuestionReply:
-        """Return a question for an expert: about a given row, an unknown row, or the strategy's."""
+        """Return a question for an expert: about a given row, an unknown row, or the strategy's.
+
+        With the source "overlap" it is about a row that another expert has labelled.
+        """
         expert = expert_name(expert)
+        if row is None and source == "overlap":
+            return self.questions.comparison(expert)
         if row is not None or source == "strategy":
             return self.questions.question(expert, row)
         with self.shared.lock:
@@ -148,6 +196,7 @@ class Workbench:
 
     def close(self) -> None:
         """Close the project and all media files; every answer is on disk already."""
+        self.learning.stop()
         with self.shared.lock:
             self.discovery.session.close()
         self.media.close()

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from kernova.media.opening import open_discovery_data
+from kernova.media.opening import open_project_data
 from kernova.workbench import Workbench
 from kernova.workbench.discovery import open_discovery
 from tests.web.in_process import served
@@ -10,11 +10,19 @@ from tests.web.running import Running
 
 
 @contextmanager
-def nearby_workbench(data, *, missing="refuse", **words):
+def nearby_workbench(data, *, missing="refuse", noun=None, multiple_labels=None, **words):
     """Serve a table and what there is to see of its rows, as ``kernova discover`` would."""
-    opened = open_discovery_data(data, missing=missing, **words)
     project = data.with_name("rows.kernova-project")
-    discovery = open_discovery(opened.table, project, missing=missing, notes=opened.notes)
+    opened = open_project_data(project, data, missing=missing, **words)
+    discovery = open_discovery(
+        opened.table,
+        project,
+        missing=missing,
+        notes=opened.notes,
+        context=opened.context,
+        noun=noun,
+        multiple_labels=multiple_labels,
+    )
     bench = Workbench(discovery, opened.media)
     bench.prepare()
     with served(bench) as client:

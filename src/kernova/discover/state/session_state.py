@@ -122,6 +122,8 @@ class SessionState:
         Number of categories found after each question, under the present labels.
     skipped : set of int
         The rows of questions that have no label.
+    unsure, accepted : set of int
+        Rows about which an expert was unsure, and those with an accepted suggestion.
     opinions : Opinions
         The latest opinion of each expert about each row; prior labels belong to no expert.
 
@@ -148,6 +150,7 @@ class SessionState:
         self.questions: list[AskedRow] = []
         self.skipped: set[int] = set()
         self.unsure: set[int] = set()
+        self.accepted: set[int] = set()
         self.opinions = Opinions()
         self._categories = CategoryRows(n_rows)
         self._question_of: dict[int, int] = {}  # the row of a question to its number
@@ -243,7 +246,9 @@ class SessionState:
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
             case RowLabelled() | RowsLabelled():
                 rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
-                return self._label_rows(rows, Entry(event.label, None, "", event.confidence), by)
+                entry = Entry(event.label, None, "", event.confidence)
+                is_blind = isinstance(event, RowLabelled) and bool(event.is_blind)
+                return self._label_rows(rows, entry, by, is_blind=is_blind)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -336,10 +341,12 @@ class SessionState:
             self.skipped.add(row)
         else:
             self.skipped.discard(row)
-        if entry is not None and entry.status == "unsure":
-            self.unsure.add(row)
-        else:
-            self.unsure.discard(row)
+        status = "" if entry is None else entry.status
+        for name, rows in (("unsure", self.unsure), ("accepted", self.accepted)):
+            if status == name:
+                rows.add(row)
+            else:
+                rows.discard(row)
         if old is not None and old != new:
             self._categories.remove(row, old)
         if entry is None:
@@ -364,14 +371,15 @@ class SessionState:
         return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
 
     def _label_rows(
-        self, rows: tuple[int, ...], entry: Entry, by: str | None
+        self, rows: tuple[int, ...], entry: Entry, by: str | None, *, is_blind: bool = False
     ) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
             if entry.label is None:
                 self.opinions.forget(row)
         if entry.label is not None:
-            self.opinions.record(rows, Opinion(entry.label, entry.question, by))
+            blind = entry.label if is_blind else None
+            self.opinions.record(rows, Opinion(entry.label, entry.question, by, blind))
         return self._update(dict.fromkeys(rows, entry))
 
     def _accept(self, event: Accepted) -> list[Answer] | None:

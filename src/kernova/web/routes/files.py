@@ -7,9 +7,11 @@ from starlette.responses import Response
 
 from kernova.media.contrast import Contrast
 from kernova.media.sounds import SpectrogramContrast, SpectrogramView
-from kernova.web.routes.replies import attachment, binary_responses
-from kernova.web.schemas import PathRow
+from kernova.web.routes.replies import attachment, binary_responses, json_reply
+from kernova.web.schemas import PathRow, reply_model
 from kernova.workbench import Workbench
+from kernova.workbench.exports.formats import FORMATS, ExportFormat
+from kernova.workbench.exports.part import FormatsReply
 
 _HIGHEST_HZ: Final = 1e6
 _File = Annotated[int, Query(ge=0, le=9999, description="Position among the row's files, from 0.")]
@@ -91,6 +93,18 @@ def download_routes(router: APIRouter, workbench: Workbench) -> None:
     """Register the routes of files to download."""
     exports = workbench.exports
 
+    @router.get("/downloads", response_model=reply_model(FormatsReply))
+    def formats() -> Response:
+        """Return the formats of the labels, with the reason where one does not apply."""
+        return json_reply(exports.formats())
+
+    @router.get(
+        "/downloads/report.html", responses=binary_responses("text/html"), response_class=Response
+    )
+    def report() -> Response:
+        """Return a report of the session: one page to print, which needs no other file."""
+        return attachment(workbench.report.page(), "text/html", "report.html")
+
     @router.get(
         "/downloads/labels.csv", responses=binary_responses("text/csv"), response_class=Response
     )
@@ -108,6 +122,10 @@ def download_routes(router: APIRouter, workbench: Workbench) -> None:
         content = exports.labels_parquet()
         return attachment(content, "application/vnd.apache.parquet", "labels.parquet")
 
+    for one in FORMATS:
+        if one.name not in ("csv", "parquet"):
+            _format_route(router, workbench, one)
+
     @router.get(
         "/downloads/model.kernova",
         responses=binary_responses("application/zip"),
@@ -117,3 +135,19 @@ def download_routes(router: APIRouter, workbench: Workbench) -> None:
         """Return the learnt model, for `kernova recognize`."""
         content = workbench.learning.model_file()
         return attachment(content, "application/zip", "model.kernova")
+
+
+def _format_route(router: APIRouter, workbench: Workbench, format: ExportFormat) -> None:
+    """Register the route of one format of the labels."""
+
+    @router.get(
+        f"/downloads/{format.file}",
+        responses=binary_responses(format.media_type),
+        response_class=Response,
+        name=f"labels_{format.name}",
+        summary=format.title,
+    )
+    def labels_in_format() -> Response:
+        """Return the labels in a format of another program, if it applies to this project."""
+        content = workbench.exports.file(format.name)
+        return attachment(content, format.media_type, format.file)

@@ -14,7 +14,7 @@ from kernova.workbench.exports.snapshot import Snapshot
 def coco_reason_against(snapshot: Snapshot) -> str | None:
     """Return why there is no COCO file of a project; None if there is one."""
     if snapshot.media.kind != "picture":
-        return "COCO needs pictures of the rows; pass them as images."
+        return "COCO needs pictures of the rows."
     if not any(snapshot.media.file_name(row) for row in range(snapshot.n_rows)):
         return "COCO needs picture files; these pictures are drawn from the table."
     return None

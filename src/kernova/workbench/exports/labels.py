@@ -1,6 +1,10 @@
 """Labels of all rows as a table: CSV, TSV and Parquet."""
 
 import io
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -9,8 +13,30 @@ from kernova.tables.records import rows_with_ids
 from kernova.tables.spreadsheets import save_separated
 from kernova.workbench.exports.snapshot import Snapshot
 
-#: Between further labels in one cell.
-SEPARATOR = "; "
+_SEPARATOR: Final = "; "
+
+
+def joined(labels: Sequence[str]) -> str:
+    """Return further labels as the text of one cell.
+
+    Examples
+    --------
+    >>> from kernova.workbench.exports.labels import joined, separated
+    >>> joined(["blurred", "at the edge"]), separated(joined(["a; b", "c"]))
+    ('blurred; at the edge', ['a; b', 'c'])
+    """
+    # A label with a semicolon would become two.
+    if any(";" in one for one in labels) or any(one.startswith("[") for one in labels):
+        return json.dumps(list(labels), ensure_ascii=False)
+    return _SEPARATOR.join(labels)
+
+
+def separated(text: str) -> list[str]:
+    """Return the further labels of a cell that :func:`joined` wrote."""
+    if text.startswith("["):
+        with suppress(ValueError):
+            return [str(one) for one in json.loads(text)]
+    return [one.strip() for one in text.split(";") if one.strip()]
 
 
 def labels_table(snapshot: Snapshot) -> pd.DataFrame:
@@ -40,7 +66,7 @@ def _columns(snapshot: Snapshot) -> dict[str, object]:
     numbers = pd.Series(snapshot.questions, dtype="Int64")
     headings = [None if label is None else snapshot.headings.get(label) for label in labels]
     status = [one or None for one in snapshot.status]
-    tags = [SEPARATOR.join(snapshot.tags.get(row, ())) or None for row in rows]
+    tags = [joined(snapshot.tags.get(row, ())) or None for row in rows]
     is_flagged = np.zeros(snapshot.n_rows, dtype=np.bool_)
     is_flagged[list(snapshot.flagged)] = True
     return {

@@ -5,12 +5,16 @@ from typing import Any, Final
 from kernova.audio.annotations.fields import one_line
 from kernova.audio.annotations.raven import raven_table
 from kernova.audio.annotations.segments import Segment
-from kernova.workbench.exports.labels import SEPARATOR
+from kernova.workbench.exports.labels import joined
 from kernova.workbench.exports.snapshot import Snapshot
 
 # Columns of features that hold the limits of a row's frequencies.
 _LOW: Final = ("low freq (hz)", "low_hz", "low")
 _HIGH: Final = ("high freq (hz)", "high_hz", "high")
+# Readers of such tables want a text in every row; the status says that it is no label.
+_NO_LABEL: Final = "?"
+#: Status of rows that have a remark but no label.
+UNLABELLED: Final = "unlabelled"
 _FURTHER: Final = {
     "Id": "id",
     "Status": "status",
@@ -27,7 +31,7 @@ _FURTHER: Final = {
 def raven_reason_against(snapshot: Snapshot) -> str | None:
     """Return why there is no Raven table of a project; None if there is one."""
     if snapshot.media.kind != "sound":
-        return "Raven tables need recordings; pass them as audio."
+        return "Raven tables need recordings of the rows."
     return None
 
 
@@ -52,7 +56,7 @@ def _segment(snapshot: Snapshot, row: int, low: float | None, high: float | None
     return Segment(
         interval.start,
         interval.end,
-        snapshot.labels[row] or "",
+        snapshot.labels[row] or _NO_LABEL,
         None if probability != probability else probability,  # NaN
         low,
         high,
@@ -73,7 +77,12 @@ def _frequencies(snapshot: Snapshot, names: tuple[str, ...]) -> list[float | Non
 def _facts(snapshot: Snapshot, rows: list[int]) -> list[dict[str, Any]]:
     headings = (snapshot.headings.get(snapshot.labels[row] or "") for row in rows)
     return [
-        {"id": str(snapshot.ids[row]), "heading": heading, **snapshot.facts_of(row)}
+        {
+            "id": str(snapshot.ids[row]),
+            "heading": heading,
+            "status": UNLABELLED,
+            **snapshot.facts_of(row),
+        }
         for row, heading in zip(rows, headings, strict=True)
     ]
 
@@ -83,4 +92,4 @@ def _text(value: Any) -> str:
         return ""
     if value is True:
         return "yes"
-    return one_line(SEPARATOR.join(value) if isinstance(value, list) else str(value))
+    return one_line(joined(value) if isinstance(value, list) else str(value))

@@ -113,9 +113,9 @@ class Snapshot:
 
     @cached_property
     def rows_with_content(self) -> list[int]:
-        """Rows that have a label, a status, or a remark, in the order of the table."""
+        """Rows that are labelled, undecided, or have a remark, in the order of the table."""
         noted = [*self.notes, *self.flagged, *self.tags]
-        touched = self.status != ""
+        touched = (self.status != "") & (self.status != "skipped")
         touched[noted] = True
         rows: list[int] = np.flatnonzero(touched).tolist()
         return rows

@@ -14,7 +14,7 @@ from kernova.errors import InputError
 from kernova.files import scratch_folder
 from kernova.shapes.landmarks import Landmarks
 from kernova.shapes.tps import read_tps, write_tps
-from kernova.workbench.exports.labels import SEPARATOR
+from kernova.workbench.exports.labels import joined
 from kernova.workbench.exports.snapshot import Snapshot
 
 _IN_VARIABLES: Final = ("category", "heading", "status", "expert", "confidence", "flagged")
@@ -26,7 +26,7 @@ _SEPARATING: Final = re.compile(r"\s*[,;=]\s*")
 def tps_reason_against(snapshot: Snapshot) -> str | None:
     """Return why there is no TPS file of a project; None if there is one."""
     is_there = snapshot.media.landmarks is not None or _is_tps(snapshot.source)
-    return None if is_there else "TPS needs landmarks: a project over a TPS file."
+    return None if is_there else "TPS needs specimens with landmarks."
 
 
 def tps_text(snapshot: Snapshot) -> bytes:
@@ -90,5 +90,5 @@ def _plain(value: Any) -> str:
 
 
 def _line(value: Any) -> str:
-    text = SEPARATOR.join(value) if isinstance(value, list) else str(value)
+    text = joined(value) if isinstance(value, list) else str(value)
     return " ".join(text.split())

@@ -75,6 +75,7 @@ class TablePageReply:
     total: Annotated[int, "Number of rows that the filter leaves."]
     offset: int
     lines: list[TableLine]
+    problem: Annotated[str, "Why nothing was looked for, if the filter cannot be read."] = ""
 
 
 class TableQuery(NamedTuple):
@@ -86,6 +87,10 @@ class TableQuery(NamedTuple):
     within: str = ""  # key of the column to look in; all texts without one
     status: str = ""
     label: str = ""
+
+
+class UnreadableFilterError(InputError):
+    """Error for a filter of numbers that is no comparison, as while it is being typed."""
 
 
 class _Labelling(NamedTuple):
@@ -148,7 +153,10 @@ class Listing(Part):
         """
         chosen = [self._column(key) for key in columns]
         labelling = self._labelling()
-        order = self._order(query, labelling)
+        try:
+            order = self._order(query, labelling)
+        except UnreadableFilterError as error:
+            return TablePageReply(labelling.version, 0, offset, [], str(error))
         lines = [
             self._line(row, chosen, labelling) for row in order[offset : offset + limit].tolist()
         ]
@@ -386,7 +394,7 @@ def _compared(values: Any, find: str, name: str) -> Mask:
     except ValueError:
         comparison = None
     if comparison is None:
-        raise InputError(
+        raise UnreadableFilterError(
             f"Column {quoted(name)} holds numbers: filter it by a comparison such as > 3 or <= 5, "
             f"a range such as 1..5, a number, or the word missing; got {quoted(find)}."
         )

@@ -1,14 +1,17 @@
 /** Everything an expert can do. Each request is sent once, and the result is shown. */
 
 import { RequestError, address, get, messageOf, post } from "./api.js";
+import { offerWaysOn } from "./colleagues/undoing.js";
 import { announce, showFailed, showSaved } from "./notices.js";
 import { submit } from "./outbox.js";
-import { refresh, store, update } from "./store.js";
-import { counted, listed, quoted } from "./words.js";
+import { categories, refresh, store, update } from "./store.js";
+import { counted, keyShown, listed, quoted } from "./words.js";
 
 /** @typedef {import("./types.js").QuestionShown} Question */
+/** @typedef {import("./types.js").Card} Card */
+/** @typedef {Card["confidence"]} Confidence */
 /** @typedef {import("./types.js").SavedReply} SavedReply */
-/** @typedef {{row?: number, source?: "strategy"|"unknown"}} Wish */
+/** @typedef {{row?: number, source?: "strategy"|"unknown"|"overlap"}} Wish */
 /** @typedef {import("./types.js").PostCalls & import("./types.js").PatchCalls} Calls */
 
 /** @type {Promise<void>|null} */
@@ -103,24 +106,127 @@ function takeQuestion({ question, message }) {
  * @param {Question} question
  * @param {string} label
  * @param {null|"all"|number[]} members which rows of its cluster are labelled with it
+ * @param {Confidence} confidence how sure the expert is, if that is stated
  */
-export function answer(question, label, members = null) {
+export async function answer(question, label, members = null, confidence = null) {
+  const reply = await answered(question, label, members, confidence);
+  if (reply !== null && question.is_blind) await showComparison(question, label, reply.saved.warning);
+  return reply;
+}
+
+/**
+ * After an answer for comparison, show the answers of others.
+ * @param {Question} question
+ * @param {string} label
+ * @param {string|null} warning
+ */
+async function showComparison({ row, id }, label, warning) {
+  const card = await get("/api/rows/{row}", { row }).catch(() => null);
+  const others = card?.opinions.filter(({ expert }) => expert !== store.expert) ?? [];
+  if (others.length === 0) return;
+  const isSame = others.every((one) => one.label === label);
+  const said = listed(others.map((one) => `${one.expert || "an unnamed expert"} ${isSame ? "agrees" : `gave ${quoted(one.label)}`}`));
+  showSaved(`Saved: ${id} is ${quoted(label)}. For comparison: ${said}.`, warning);
+}
+
+/**
+ * @param {Question} question
+ * @param {string} label
+ * @param {null|"all"|number[]} members
+ * @param {"low"|"medium"|"high"|null} confidence
+ */
+function answered(question, label, members, confidence) {
   const words = `${question.id} is ${quoted(label)}.`;
-  return done("/api/answers", {}, { row: question.row, label, members }, words, {
+  return done("/api/answers", {}, { row: question.row, label, members, confidence }, words, {
     tell: ({ n_rows: rows, is_new: isNew }) => {
       const what = rows > 1 ? `${question.id} and ${counted(rows - 1, "other row")} are` : `${question.id} is`;
-      return `Saved: ${what} ${quoted(label)}${isNew ? ", a new category" : ""}.`;
+      return `Saved: ${what} ${quoted(label)}${isNew ? ", a new category" : ""}${confidence ? `, with ${confidence} confidence` : ""}.`;
     },
   });
 }
 
-/** @param {Question} question */
-export function skip(question) {
-  return done("/api/skips", {}, { row: question.row }, `${question.id} is skipped.`, { tell: () => `Saved: ${question.id} is skipped.` });
+/**
+ * @param {Question} question
+ * @param {boolean} unsure whether it cannot be decided, rather than not now
+ */
+export function skip(question, unsure = false) {
+  const words = `${question.id} is ${unsure ? "left undecided" : "skipped"}.`;
+  return done("/api/skips", {}, { row: question.row, unsure }, words, { tell: () => `Saved: ${words}` });
 }
 
-export function undo() {
-  return done("/api/undo", {}, {}, "The last step was undone.", { failed: "Not undone" });
+/**
+ * @param {Card} card
+ * @param {string|null} text
+ */
+export function noteRow({ row, id }, text) {
+  return done("/api/notes", {}, { row, text }, `Note on ${id}.`);
+}
+
+/**
+ * @param {Card} card
+ * @param {boolean} isOn
+ */
+export function flagRow({ row, id }, isOn) {
+  return done("/api/flags", {}, { rows: [row], is_on: isOn }, `${id} is ${isOn ? "" : "no longer "}flagged.`);
+}
+
+/**
+ * @param {Card} card
+ * @param {string} label
+ * @param {boolean} isOn
+ */
+export function tagRow({ row, id }, label, isOn) {
+  return done("/api/tags", {}, { rows: [row], label, is_on: isOn }, `${id} is ${isOn ? "also" : "no longer also"} ${quoted(label)}.`);
+}
+
+/** @param {boolean} isOn */
+export function allowFurtherLabels(isOn) {
+  return done("/api/further-labels", {}, { is_on: isOn }, `Further labels are ${isOn ? "allowed" : "no longer allowed"}.`);
+}
+
+/**
+ * @param {string[]} names
+ * @param {string|null} under
+ */
+export function group(names, under) {
+  return done("/api/categories/group", {}, { names, under }, `${listed(names.map(quoted))} under ${under === null ? "no heading" : quoted(under)}.`);
+}
+
+/**
+ * @param {string} name
+ * @param {string|null} letter
+ */
+export async function chooseKey(name, letter) {
+  const before = new Map(categories().map((category) => [category.name, category.key]));
+  const reply = await done("/api/categories/key", {}, { name, letter }, `The key of ${quoted(name)}.`);
+  const others = categories().filter((category) => category.name !== name && before.has(category.name) && before.get(category.name) !== category.key);
+  const moved = others.map((category) => (category.key === null ? `${quoted(category.name)} has no key now.` : `${quoted(category.name)} has ${keyShown(category.key)} instead.`));
+  if (reply && moved.length > 0) showSaved([savedWords(reply.saved), ...moved].join(" "), reply.saved.warning);
+}
+
+/** Undo the last step; where a colleague has built on it, offer ways on. */
+export async function undo() {
+  const reply = await done("/api/undo", {}, {}, "The last step was undone.", { failed: "Not undone" });
+  if (reply === null) await offerWaysOn();
+  return reply;
+}
+
+/**
+ * Undo one of the expert's steps, and before it later ones that depend on it.
+ * @param {number} entry
+ * @param {number[]} others
+ */
+export function undoEntry(entry, others = []) {
+  return done("/api/undo", {}, { entry, others }, "A step was undone.", { failed: "Not undone" });
+}
+
+/**
+ * @param {number} fraction
+ * @param {number} experts
+ */
+export function planOverlap(fraction, experts) {
+  const number = /** @type {2|3|4|5} */ (experts);
+  return done("/api/overlap", {}, { fraction, experts: number }, `${100 * fraction} % of rows are asked to ${experts} experts.`);
 }
 
 /**
@@ -137,9 +243,10 @@ export function changeAnswer(number, row, label) {
 /**
  * @param {number[]} rows
  * @param {string} label
+ * @param {Confidence} confidence
  */
-export function labelRows(rows, label) {
-  return done("/api/labels", {}, { rows, label }, `Label ${quoted(label)} for ${counted(rows.length, "row")}.`);
+export function labelRows(rows, label, confidence = null) {
+  return done("/api/labels", {}, { rows, label, confidence }, `Label ${quoted(label)} for ${counted(rows.length, "row")}.`);
 }
 
 /**
@@ -170,4 +277,72 @@ export function deleteCategory(name) {
  */
 export function settle(row, id, label) {
   return done("/api/disagreements/{row}", { row }, { label }, `${id} was settled as ${quoted(label)}.`);
+}
+
+/**
+ * Import a file of labels that was previewed.
+ * @param {string} upload
+ * @param {string} name
+ * @param {"keep"|"take"|"opinion"} onConflict
+ * @param {string|null} asExpert
+ */
+export function importLabels(upload, name, onConflict, asExpert) {
+  return done("/api/imports", {}, { upload, on_conflict: onConflict, as_expert: asExpert }, `Labels of ${name} are imported.`, { failed: "Not imported" });
+}
+
+/** @typedef {{rows?: number[], query?: import("./types.js").RowQuery, count?: number, learnt?: number|null}} SelectedRows */
+
+/**
+ * Accept the suggestions for rows.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function acceptRows(selected, count) {
+  return done("/api/review/accept", {}, selected, `Accept ${counted(count, "suggestion")}.`);
+}
+
+/**
+ * Label rows by hand.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {string} label
+ */
+export function moveRows(selected, count, label) {
+  return done("/api/review/move", {}, { ...selected, label }, `Label ${quoted(label)} for ${counted(count, "row")}.`);
+}
+
+/**
+ * Rows are not of a category.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {string} label
+ */
+export function rejectRows(selected, count, label) {
+  return done("/api/review/reject", {}, { ...selected, label }, `${counted(count, "row")}: not ${quoted(label)}.`);
+}
+
+/**
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function markUnsure(selected, count) {
+  return done("/api/review/unsure", {}, selected, `${counted(count, "row")} marked as undecided.`);
+}
+
+/**
+ * Remove the labels of rows.
+ * @param {SelectedRows} selected
+ * @param {number} count
+ */
+export function reopenRows(selected, count) {
+  return done("/api/review/reopen", {}, selected, `${counted(count, "row")} opened again.`);
+}
+
+/**
+ * @param {SelectedRows} selected
+ * @param {number} count
+ * @param {boolean} isOn
+ */
+export function flagRows(selected, count, isOn) {
+  return done("/api/review/flag", {}, { ...selected, is_on: isOn }, `${counted(count, "row")} ${isOn ? "flagged" : "no longer flagged"}.`);
 }

@@ -1,5 +1,7 @@
 /** Requests to the server, and the two ways in which they fail. */
 
+import { worded } from "./words.js";
+
 /** @typedef {import("./types.js").GetCalls} GetCalls */
 /** @typedef {import("./types.js").PostCalls} PostCalls */
 /** @typedef {Object<string, string|number|null|undefined>} CallParameters */
@@ -152,5 +154,5 @@ async function requestError(response) {
  * @param {unknown} error
  */
 export function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
+  return worded(error instanceof Error ? error.message : String(error));
 }

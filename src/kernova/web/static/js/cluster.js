@@ -1,9 +1,11 @@
 /** The other rows of the question's cluster: shown at a glance, deselected one by one, labelled together. */
 
 import { button, element, fill, say } from "./dom.js";
+import { unusualNames } from "./features.js";
 import { thumbnail } from "./media.js";
 import { openRow } from "./row_dialog.js";
-import { counted, listed, whole } from "./words.js";
+import { playable } from "./sound.js";
+import { counted, listed, whole, worded } from "./words.js";
 
 /** @typedef {ReturnType<typeof clusterPanel>} ClusterPanel */
 
@@ -15,7 +17,7 @@ import { counted, listed, whole } from "./words.js";
 export function clusterPanel(question, { onScope }) {
   const others = question.members;
   const total = question.n_members;
-  const features = question.card.features.map(({ name }) => name);
+  const features = unusualNames(question.card);
   /** @type {Set<number>} */
   const left = new Set();
   let isAll = false;
@@ -65,7 +67,7 @@ export function clusterPanel(question, { onScope }) {
     element("header", {}, element("h2", { id: "cluster-heading" }, "Cluster"), total > 0 && toggle, total > 0 && everyone),
     words, list);
   if (total > 0) show();
-  else say(words, `It represents no other unlabelled rows.${knownWords(question.known_members)}`);
+  else say(words, `${worded("It represents no other unlabelled rows.")}${knownWords(question.known_members)}`);
   return { node, members, count: () => (isAll ? count() : 1), isAll: () => isAll, toggle: () => setAll(!isAll), reset: () => setAll(false) };
 }
 
@@ -77,8 +79,8 @@ export function clusterPanel(question, { onScope }) {
  */
 function clusterWords(total, shown, knownMembers, unticked) {
   const sentences = [`It represents ${counted(total, "other unlabelled row")}, nearest first.${knownWords(knownMembers)}`];
-  if (shown < total) sentences.push(unticked > 0 ? `Only the selected rows of the ${whole(shown)} shown are labelled.` : `${whole(shown)} are shown.`);
-  sentences.push("Deselect rows that differ; a single undo removes the label from all of them.");
+  if (shown < total) sentences.push(unticked > 0 ? `Only the selected ones of the ${counted(shown, "row")} shown are labelled.` : `${whole(shown)} are shown.`);
+  sentences.push(worded("Deselect rows that differ; a single undo removes the label from all of them."));
   return sentences.join(" ");
 }
 
@@ -98,6 +100,7 @@ function memberItem(row, id, features, onTick) {
   const box = element("input", { type: "checkbox", checked: true, "aria-label": id });
   const look = button("⤢", () => openRow(row), { class: "quiet look", "aria-label": `View ${id}`, title: "View" });
   const node = element("li", {}, element("label", { class: "tick" }, box, thumbnail(row, features), element("span", { class: "caption", title: id }, id)), look);
+  playable(node, row, id);
   /** @param {boolean} isTicked */
   const tick = (isTicked) => {
     box.checked = isTicked;

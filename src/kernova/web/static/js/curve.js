@@ -4,7 +4,7 @@ import { byId, drawn, element, fill } from "./dom.js";
 import { isSeen, onShown } from "./router.js";
 import { ticks } from "./sound.js";
 import { listen, store } from "./store.js";
-import { counted, whole } from "./words.js";
+import { counted, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").StateReply} State */
 /** @typedef {import("./types.js").Band} Band */
@@ -34,7 +34,7 @@ function build() {
     element("header", { class: "view-head" }, element("h1", { id: "curve-heading" }, "Discovery curve")),
     element("p", { class: "curve-legend" }, legendEntry("discovered", "categories discovered"),
       legendEntry("baseline", "expected with random sampling"), legendEntry("band", "band of that estimate", "M0 0H28V6H0Z")),
-    figure, readout, element("p", { class: "hint" }, ORIGIN_OF_BASELINE), advice);
+    figure, readout, element("p", { class: "hint" }, worded(ORIGIN_OF_BASELINE)), advice);
   new ResizeObserver(() => show(true)).observe(figure);
   figure.addEventListener("pointermove", (event) => point(event.clientX));
   figure.addEventListener("pointerleave", () => point(null));

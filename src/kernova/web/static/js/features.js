@@ -1,6 +1,8 @@
-/** A row's values against all rows: where each lies in its distribution, the most unusual first. */
+/** A row's values against all rows: where each lies in its distribution, in the same order for every row. */
 
-import { drawn, element } from "./dom.js";
+import { button, drawn, element, fill } from "./dom.js";
+import { keep, kept } from "./kept.js";
+import { rowNoun, worded } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -8,34 +10,68 @@ const HEIGHT = 34;
 /** @typedef {import("./types.js").Feature} Feature */
 
 /**
- * Draw all values of a card.
- * @param {Feature[]} features
+ * Draw the values of a card: in the order of the table, so that rows can be compared, or the most unusual first.
+ * @param {import("./types.js").Card} card
  */
-export function featureList(features) {
-  return element("ul", { class: "features", "data-testid": "features" }, ...features.map(featureItem));
+export function featureList(card) {
+  const list = element("ul", { class: "features", "data-testid": "features" });
+  const turn = () => {
+    keep("values", kept("values") === "unusual" ? null : "unusual");
+    show();
+  };
+  const order = button("Most unusual first", turn, { class: "small quiet", "data-testid": "unusual-first", "aria-pressed": "false" });
+  function show() {
+    const isUnusual = kept("values") === "unusual";
+    order.setAttribute("aria-pressed", String(isUnusual));
+    fill(list, (isUnusual ? card.features : inTableOrder(card)).map(featureItem));
+  }
+  show();
+  return element("div", { class: "values-list" }, card.features.length > 1 && order, list);
+}
+
+/**
+ * The columns that every card has, in the order of the table; of a wide table, then what else is unusual in this row.
+ * @param {import("./types.js").Card} card
+ */
+function inTableOrder({ features, aligned }) {
+  const names = new Set(aligned.map(({ name }) => name));
+  return [...aligned, ...features.filter((one) => !names.has(one.name) && oddness(one) === "odd")];
+}
+
+/**
+ * The names of a row's most unusual values, in the order of the table: strips of other rows show the same ones.
+ * @param {import("./types.js").Card} card
+ * @param {number} most
+ */
+export function unusualNames({ features, aligned }, most = 6) {
+  const chosen = features.slice(0, most).map(({ name }) => name);
+  const order = aligned.map(({ name }) => name);
+  const place = (/** @type {string} */ name) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return chosen.sort((one, other) => place(one) - place(other));
 }
 
 /**
  * "higher than 98 % of rows"; for a category, how many rows have it.
  * @param {Feature} feature
  */
-function percentileWords({ kind, place: text }) {
+export function percentileWords({ kind, place: text }) {
   const percentile = Number(text);
   if (kind !== "number" || text === "" || Number.isNaN(percentile)) return text;
-  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of rows`;
-  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of rows`;
+  if (percentile > 55) return `higher than ${Number(percentile.toFixed(2))} % of ${rowNoun()}`;
+  if (percentile < 45) return `lower than ${Number((100 - percentile).toFixed(2))} % of ${rowNoun()}`;
   return "close to the median";
 }
 
 /**
- * Draw several values of a row as dots on thin lines: a row at a glance, beside others of its cluster.
- * @param {Feature[]} features
+ * Draw several values of a row as dots on thin lines: a row at a glance, beside others of its cluster. The columns are
+ * those named, or the first ones of the table: the same for all rows.
+ * @param {import("./types.js").Card} card
  * @param {string[]} names
  */
-export function featureStrip(features, names) {
-  const byName = new Map(features.map((feature) => [feature.name, feature]));
+export function featureStrip({ features, aligned }, names) {
+  const byName = new Map([...features, ...aligned].map((feature) => [feature.name, feature]));
   const shown = names.map((name) => byName.get(name)).filter((feature) => feature !== undefined);
-  const lines = (shown.length > 0 ? shown : features).slice(0, 6);
+  const lines = (shown.length > 0 ? shown : aligned).slice(0, 6);
   const step = 9;
   const strip = drawn("svg", { class: "strip", viewBox: `0 0 100 ${lines.length * step + 2}`, "aria-hidden": "true" });
   lines.forEach((feature, line) => {
@@ -55,20 +91,20 @@ function featureItem(feature) {
     element("span", { class: "feature-name", title: feature.name }, feature.name),
     element("b", {}, feature.value));
   const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, percentileWords(feature)),
-    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
-  return element("li", {}, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
+    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${worded(feature.axis_words)}` : "");
+  return element("li", { class: oddness(feature) }, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
 }
 
 /**
  * A value is marked as unusual where fewer than 1 in 20 rows are as extreme.
  * @param {{surprise: number}} feature
  */
-function oddness({ surprise }) {
+export function oddness({ surprise }) {
   return surprise > Math.log2(20) ? "odd" : "plain";
 }
 
 /** @param {Feature} feature */
-function histogram({ histogram: counts, position, usual_position: usual, lowest_words: low, highest_words: high, surprise }) {
+export function histogram({ histogram: counts, position, usual_position: usual, lowest_words: low, highest_words: high, surprise }) {
   const most = Math.max(1, ...counts);
   const wide = WIDTH / Math.max(1, counts.length);
   // Square roots, so that a bin of one row is visible beside one of thousands.

@@ -8,7 +8,7 @@ import { askName } from "./naming.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { listen, store } from "./store.js";
-import { counted, quoted, timeWords } from "./words.js";
+import { counted, quoted, timeWords, worded } from "./words.js";
 
 /** @typedef {import("./types.js").HistoryEntry} Entry */
 /** @typedef {{entries: Entry[], isWhole: boolean}} Read */
@@ -125,7 +125,8 @@ function historyItem(entry) {
  * @param {Entry} entry
  */
 function nowWords({ kind, counts, label, label_now: now }) {
-  if (!counts || !["answer", "label", "skip"].includes(kind) || now === label) return null;
+  if (!counts || !["answer", "label", "skip", "unsure"].includes(kind) || now === label) return null;
+  if (kind === "unsure" && now === null) return null;
   return element("span", { class: "hint", "data-testid": "label-now" }, now ? ` now ${quoted(now)}` : " now unlabelled");
 }
 
@@ -143,7 +144,7 @@ async function changeOne({ number, question, row, id, kind, label: before }) {
     isSkipped = true;
     asSkipped && asSkipped.closest("dialog")?.close();
   }, { class: "small", "data-testid": "change-skip" });
-  const words = label ? `Current label: ${quoted(label)}. Rows labelled together with it change as well.` : "Currently skipped.";
+  const words = label ? `Current label: ${quoted(label)}. ${worded("Rows labelled together with it change as well.")}` : kind === "unsure" ? "Left undecided so far." : "Skipped so far.";
   const name = await askName({ title: `Change ${id ?? `answer ${number}`}`, words, but: label ?? "", action: "Change", extra: asSkipped ? [element("p", {}, asSkipped)] : [] });
   if (question !== null && (isSkipped || name !== null)) await changeAnswer(question, row, isSkipped ? null : name);
   else if (name !== null && row !== null) await labelRows([row], name);

@@ -11,7 +11,7 @@ import { goTo, isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { categoryNamed, listen, phase, refresh, store } from "./store.js";
 import { forgetThreshold, suggestionControls } from "./suggestions.js";
-import { counted, whole } from "./words.js";
+import { counted, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").LearnReply} LearnReply */
 /** @typedef {keyof import("./types.js").LearnCounts} Verdict */
@@ -22,7 +22,7 @@ const VERDICTS = ["known", "ambiguous", "unknown"];
 const MEANINGS = {
   unknown: "unlike every labelled row",
   ambiguous: "suggestion less certain",
-  known: "suggestion right nine times out of ten",
+  known: "suggestion correct nine times out of ten",
 };
 const HINTS = {
   unknown: "Most unusual first.",
@@ -51,6 +51,8 @@ let parts = null;
 /** @type {Verdict} */
 let verdict = "known";
 let shownFor = "";
+/** Whether the user asked for what is running; otherwise it is learnt again by itself, which changes nothing yet. */
+let isWanted = false;
 
 /** Build the view. */
 export function startLearn() {
@@ -65,7 +67,7 @@ function build() {
   const downloads = element("div", { "data-testid": "downloads" });
   fill(byId("view-learn"),
     element("header", { class: "view-head" }, element("h1", { id: "learn-heading" }, "Learn"), start),
-    element("p", { class: "lead" }, "What the categories look like is learnt from the answers so far, from the second one on. Every unlabelled row then has a suggested category, with its probability."),
+    element("p", { class: "lead" }, worded("What the categories look like is learnt from the labels given by hand, from the second one on, and again by itself when they change. Every unlabelled row then has a suggested category, with its probability; in the review, suggestions are accepted.")),
     status, result, element("h2", {}, "Downloads"), downloads);
   return { start, status, result, downloads };
 }
@@ -75,6 +77,7 @@ async function learn() {
     await post("/api/learn", { expert: store.expert });
     forgetThreshold();
     shownFor = "";
+    isWanted = true;
     await refresh();
     await show();
   } catch (error) {
@@ -88,14 +91,17 @@ async function show() {
   const isRunning = learnt.state === "running";
   // How far it is changes without a new version of the state.
   if (isRunning) setTimeout(() => isSeen("learn") && void show(), 400);
-  parts.start.disabled = isRunning;
-  fill(parts.start, learnt.state === "ready" ? "Learn again" : "Learn from the answers");
-  fill(parts.downloads, downloadLinks({ hasModel: learnt.state === "ready" }));
-  const signature = JSON.stringify([learnt, store.state?.version]);
+  const hasModel = learnt.generation !== null;
+  fill(parts.start, hasModel ? "Learn again" : "Learn from the answers");
+  fill(parts.downloads, downloadLinks({ hasModel }));
+  showStatus(learnt);
+  if (!isRunning) isWanted = false;
+  // What is ticked stays until it is labelled.
+  if (parts.result.querySelector("input:checked")) return;
+  const signature = JSON.stringify([hasModel, learnt.generation, learnt.state === "failed", store.state?.named, store.state?.skipped]);
   if (signature === shownFor) return;
   shownFor = signature;
-  showStatus(learnt);
-  if (learnt.state === "ready") await showResult(learnt);
+  if (hasModel) await showResult(learnt);
   else fill(parts.result);
 }
 
@@ -106,30 +112,38 @@ async function show() {
  */
 function nothingLearnt(error) {
   const message = error instanceof RequestError ? error.message : "";
-  return { state: "none", message, task: "", done: 0, total: 0, summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, version: 0 };
+  return { state: "none", message, task: "", done: 0, total: 0, left: "", summary: "", notes: [], classes: [], counts: null, n_labelled: 0, is_stale: false, generation: null, version: 0 };
+}
+
+/**
+ * @param {string} task
+ * @param {string} left
+ */
+function runningWords(task, left) {
+  return `Learning${task ? `: ${task}` : ""}${left ? `, ${left}.` : " …"}`;
 }
 
 /** @param {LearnReply} learnt */
-function showStatus({ state, message, done, total, task, is_stale: isStale }) {
+function showStatus({ state, message, done, total, task, left, is_stale: isStale, generation }) {
   if (!parts) return;
-  if (state === "running") {
+  if (state === "running" && (isWanted || generation === null)) {
     const bar = element("progress", { "aria-label": "Learning", "data-testid": "learn-bar", ...(total > 0 ? { max: total, value: done } : {}) });
-    return void fill(parts.status, element("p", {}, message || task || "Learning …"), bar);
+    return void fill(parts.status, element("p", {}, message || runningWords(task, left)), bar);
   }
-  if (state === "ready" && isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. Learn again to include the changes."));
-  fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, message));
+  if (isStale) return void fill(parts.status, element("p", { class: "hint", "data-testid": "learn-stale" }, "Labels have changed since then. They are learnt in a moment, or at once with “Learn again”."));
+  fill(parts.status, message && element("p", { class: state === "failed" ? "problem" : "hint" }, worded(message)));
 }
 
 /** @param {LearnReply} learnt */
 async function showResult(learnt) {
   if (!parts) return;
   const counts = learnt.counts ?? { known: 0, ambiguous: 0, unknown: 0 };
-  const tabs = VERDICTS.map((name) => button([element("b", {}, whole(counts[name])), element("span", {}, name), element("small", {}, MEANINGS[name])],
+  const tabs = VERDICTS.map((name) => button([element("b", {}, whole(counts[name])), element("span", {}, name), element("small", {}, worded(MEANINGS[name]))],
     () => void choose(name), { class: "verdict", "aria-pressed": String(name === verdict), data: { verdict: name }, "data-testid": `verdict-${name}` }));
-  const notes = learnt.notes.map((note) => element("li", {}, note));
+  const notes = learnt.notes.map((note) => element("li", {}, worded(note)));
   const rows = element("div", { class: "learn-rows", "data-testid": "learn-rows" });
-  fill(parts.result, learnt.summary !== "" && element("p", {}, learnt.summary), notes.length > 0 && element("ul", { class: "notes" }, ...notes),
-    element("div", { class: "verdicts", role: "group", "aria-label": "Unlabelled rows" }, ...tabs), rows, classTable(learnt.classes));
+  fill(parts.result, learnt.summary !== "" && element("p", {}, worded(learnt.summary)), notes.length > 0 && element("ul", { class: "notes" }, ...notes),
+    element("div", { class: "verdicts", role: "group", "aria-label": worded("Unlabelled rows") }, ...tabs), rows, classTable(learnt.classes));
   /** @param {Verdict} name */
   const choose = async (name) => {
     verdict = name;
@@ -148,7 +162,7 @@ async function showRows(box, total, names) {
   /** @type {Set<number>} */
   const chosen = new Set();
   const list = element("ul", { class: "thumbs" });
-  const name = button("Label selected rows …", () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
+  const name = button(worded("Label selected rows …"), () => void nameTicked(chosen), { disabled: true, "data-testid": "name-ticked" });
   const ask = verdict === "unknown" && total > 0 && phase() !== "preparing" && button("Ask me about these next", () => void askAndGo(), { class: "primary", "data-testid": "ask-unknown" });
   const more = button("Load more", () => void read(), { class: "small" });
   const isKnown = verdict === "known";
@@ -161,7 +175,7 @@ async function showRows(box, total, names) {
     if (isTicked) chosen.add(row);
     else chosen.delete(row);
     name.disabled = chosen.size === 0;
-    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : "Label selected rows …");
+    fill(name, chosen.size ? `Label ${counted(chosen.size, "row")} …` : worded("Label selected rows …"));
   };
   const read = async () => {
     const page = { limit: PART, offset: list.childElementCount };
@@ -182,7 +196,7 @@ async function showRows(box, total, names) {
     void read();
   };
   const controls = isKnown && await suggestionControls(names, choose).catch(() => null);
-  const hint = total || isKnown ? HINTS[verdict] : `No rows are ${verdict}.`;
+  const hint = worded(total || isKnown ? HINTS[verdict] : `No rows are ${verdict}.`);
   fill(box, controls, element("div", { class: "line" }, ask, name), element("p", { class: "hint" }, hint), list, more);
   if (!isKnown) await read();
 }
@@ -220,7 +234,7 @@ function classTable(classes) {
   /** @param {Object<string, unknown>} one */
   const line = (one) => element("tr", {}, ...COLUMNS.map((column, index) => cell(one, column, index)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Results for each category" },
-    element("table", {}, element("caption", {}, "Results for each category by cross-validation: each labelled row is judged by a model without it."),
-      element("thead", {}, element("tr", {}, ...COLUMNS.map(({ title }) => element("th", { scope: "col" }, title)))),
+    element("table", {}, element("caption", {}, worded("Results for each category by cross-validation: each labelled row is judged by a model without it.")),
+      element("thead", {}, element("tr", {}, ...COLUMNS.map(({ title }) => element("th", { scope: "col" }, worded(title))))),
       element("tbody", {}, ...classes.map(line))));
 }

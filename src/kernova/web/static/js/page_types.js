@@ -37,9 +37,9 @@
  * What draws the points of the map.
  * @typedef {object} Layer
  * @property {"canvas"|"webgl"} kind
- * @property {(points: Float32Array<ArrayBuffer>) => void} setPoints
+ * @property {(from: Float32Array<ArrayBuffer>, to: Float32Array<ArrayBuffer>) => void} setPoints where the points are, and where they go
  * @property {(styles: PointStyles) => void} setStyles
- * @property {(camera: import("./map/camera.js").Camera, ratio: number, isMoving: boolean) => void} draw
+ * @property {(camera: import("./map/camera.js").Camera, ratio: number, moved: number) => void} draw with the part of the way that the points have gone
  */
 
 export {};

@@ -62,6 +62,13 @@ export function onShown(view, listener) {
 /** Bring every visible view up to date. */
 export function refreshViews() {
   for (const [view, listener] of shownListeners) if (isSeen(view)) listener();
+  // What a listener builds is there after this turn.
+  setTimeout(levelHeadings);
+}
+
+/** Beside the question, map and curve are parts of it: there is one main heading. */
+function levelHeadings() {
+  for (const heading of document.querySelectorAll("#desk h1")) heading.ariaLevel = heading.closest(`#view-${currentView()}`) ? null : "2";
 }
 
 /** Show the view of the address. */
@@ -80,6 +87,5 @@ export function showView({ moveFocus = false } = {}) {
     byId(`view-${current}`).focus({ preventScroll: true });
   }
   refreshViews();
-  // Beside the question, map and curve are parts of it: there is one main heading.
-  for (const heading of document.querySelectorAll("#desk h1")) heading.ariaLevel = heading.closest(`#view-${current}`) ? null : "2";
+  levelHeadings();
 }

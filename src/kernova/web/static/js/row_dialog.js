@@ -4,14 +4,17 @@ import { askNext, labelRows } from "./actions.js";
 import { messageOf } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill, within } from "./dom.js";
+import { openExamples } from "./compare.js";
+import { contextList } from "./context.js";
 import { featureList } from "./features.js";
 import { labelTag } from "./glyph.js";
 import { largeMedia, readCard } from "./media.js";
 import { openAlike } from "./more_like.js";
 import { askName } from "./naming.js";
+import { addTag, confidenceChoice, editNote, showRemarks, toggleFlag } from "./remarks.js";
 import { goTo } from "./router.js";
 import { categoryNamed, phase, store } from "./store.js";
-import { quoted } from "./words.js";
+import { quoted, worded } from "./words.js";
 
 /** @typedef {import("./types.js").Card} Card */
 
@@ -21,11 +24,11 @@ import { quoted } from "./words.js";
  */
 export async function openRow(row) {
   const body = element("div", { class: "row-look" }, "…");
-  const dialog = openDialog("Row", [body], { testid: "row-dialog", isWide: true });
+  const dialog = openDialog(worded("Row"), [body], { testid: "row-dialog", isWide: true });
   try {
     const card = await readCard(row);
     fill(within(dialog.node, "h2"), card.id);
-    fill(body, rowHead(card, dialog), largeMedia(card), featureList(card.features));
+    fill(body, rowHead(card, dialog), largeMedia(card), contextList(card), featureList(card));
     body.querySelector("button")?.focus();
   } catch (error) {
     dialog.say(messageOf(error));
@@ -38,8 +41,9 @@ export async function openRow(row) {
  */
 async function nameRow(card) {
   const words = card.label === null ? "Not labelled yet." : `Current label: ${quoted(card.label)}.`;
-  const name = await askName({ title: `What is ${card.id}?`, words, but: card.label ?? "" });
-  return name === null ? null : labelRows([card.row], name);
+  const confidence = confidenceChoice();
+  const name = await askName({ title: `What is ${card.id}?`, words, but: card.label ?? "", extra: [confidence.node] });
+  return name === null ? null : labelRows([card.row], name, confidence.value());
 }
 
 /**
@@ -59,12 +63,23 @@ function rowHead(card, dialog) {
     goTo("question");
   };
   const canAsk = card.label === null && !isCurrent && card.question === null && phase() !== "preparing";
+  const remarks = element("p", { class: "remarks-line", "data-testid": "row-remarks" });
+  const flag = button("", async () => (await toggleFlag(card), showNoted()), { "data-testid": "row-flag" });
+  const showNoted = () => {
+    showRemarks(remarks, card, showNoted);
+    fill(flag, card.is_flagged ? "Remove the flag" : "Flag");
+    fill(note, card.note === null ? "Note …" : "Change the note …");
+  };
+  const note = button("", async () => (await editNote(card), showNoted()), { "data-testid": "row-note" });
+  showNoted();
   return element("div", { class: "row-head" },
-    element("p", {}, ...standing(card, isCurrent)), opinionsList(card.opinions),
+    element("p", {}, ...standing(card, isCurrent)), remarks, opinionsList(card.opinions),
     element("div", { class: "line" },
       button(isCurrent ? "Answer the question" : card.label === null ? "Label it" : "Change the label", nameIt, { class: "primary", "data-testid": "name-row" }),
       canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" }),
-      button("More like this", () => void openAlike(card.row), { "data-testid": "more-like" })));
+      button("More like this", () => void openAlike([card.row]), { "data-testid": "more-like" }),
+      button("Compare", () => void openExamples(card.row), { "data-testid": "compare-row" }), note, flag,
+      store.state?.has_further_labels && button("Also …", async () => (await addTag(card), showNoted()), { "data-testid": "row-also" })));
 }
 
 /**
@@ -72,8 +87,9 @@ function rowHead(card, dialog) {
  * @param {boolean} isCurrent
  * @returns {(Node|string)[]}
  */
-function standing({ label, question }, isCurrent) {
+function standing({ label, question, status }, isCurrent) {
   if (isCurrent) return ["This is the current question."];
+  if (status === "unsure") return ["Left undecided."];
   if (label === null) return [`Not labelled yet.${question ? " It was skipped." : ""}`];
   return ["It is ", labelTag(categoryNamed(label), label), question ? `, labelled in question ${question}.` : "."];
 }

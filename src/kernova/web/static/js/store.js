@@ -2,7 +2,7 @@
 
 import { RequestError, Unreachable, get } from "./api.js";
 
-const INTERVAL_MS = { busy: 350, visible: 2000, hidden: 15_000, lost: 1500 };
+const INTERVAL_MS = { busy: 350, behind: 1000, visible: 2000, hidden: 15_000, lost: 1500 };
 
 /**
  * @typedef {object} Store
@@ -59,7 +59,7 @@ export function update(changes) {
  * @returns {import("./types.js").Preparation}
  */
 export function preparation() {
-  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, message: "" };
+  return store.state?.preparation ?? store.session?.preparation ?? { state: "preparing", task: "", done: 0, total: 0, left: "", message: "", is_complete: false };
 }
 
 /** "starting", "preparing", "asking" or "done". */
@@ -123,7 +123,9 @@ function interval() {
   if (store.lost) return INTERVAL_MS.lost;
   if (document.hidden) return INTERVAL_MS.hidden;
   const isBusy = preparation().state === "preparing" || store.state?.learn?.state === "running";
-  return isBusy ? INTERVAL_MS.busy : INTERVAL_MS.visible;
+  if (isBusy) return INTERVAL_MS.busy;
+  const isBehind = preparation().state === "ready" && !preparation().is_complete;
+  return isBehind ? INTERVAL_MS.behind : INTERVAL_MS.visible;
 }
 
 document.addEventListener("visibilitychange", () => {

@@ -37,7 +37,7 @@ export async function suggestionControls(names, onChosen) {
     const point = curve?.points[Number(slider.value)];
     fill(shown, threshold.toFixed(2));
     slider.setAttribute("aria-valuetext", point ? `${threshold.toFixed(2)}, ${counted(point.rows, "row")}` : threshold.toFixed(2));
-    if (point) fill(words, sentence(point));
+    if (point) fill(words, precisionSentence(point));
   };
   const tell = () => {
     chosen.threshold = Number(slider.value) / 100;
@@ -64,8 +64,11 @@ export async function suggestionControls(names, onChosen) {
     element("div", { class: "line" }, element("label", { for: "learn-threshold" }, "with a probability of at least"), slider, shown), words);
 }
 
-/** @param {PrecisionReply} point */
-function sentence({ rows, threshold, precision, low, high, answers, promised }) {
+/**
+ * How many rows are suggested from a probability on, and how precise such suggestions are.
+ * @param {PrecisionReply} point
+ */
+export function precisionSentence({ rows, threshold, precision, low, high, answers, promised }) {
   const start = `${counted(rows, "row")} at ≥ ${threshold.toFixed(2)}`;
   const n = Math.round(answers);
   if (precision === null || n === 0) return `${start}. No answer is above this to test it with.`;

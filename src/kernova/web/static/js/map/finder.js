@@ -2,6 +2,7 @@
 
 import { get } from "../api.js";
 import { element, fill } from "../dom.js";
+import { worded } from "../words.js";
 
 const PAUSE_MS = 150;
 
@@ -11,7 +12,7 @@ const PAUSE_MS = 150;
  */
 export function rowFinder(onChoose) {
   const list = element("datalist", { id: "found-rows" });
-  const input = element("input", { type: "search", id: "find-row", list: "found-rows", placeholder: "find a row by id", "aria-label": "Find a row by id", autocomplete: "off", "data-testid": "find-row" });
+  const input = element("input", { type: "search", id: "find-row", list: "found-rows", placeholder: worded("find a row by id"), "aria-label": worded("Find a row by id"), autocomplete: "off", "data-testid": "find-row" });
   /** @type {Map<string, number>} */
   const found = new Map();
   let timer = 0;
@@ -22,7 +23,7 @@ export function rowFinder(onChoose) {
     const { rows } = reply;
     for (const { row, id } of rows) found.set(id, row);
     fill(list, ...rows.map(({ id }) => element("option", { value: id })));
-    input.setCustomValidity(rows.length ? "" : "No row has this id.");
+    input.setCustomValidity(rows.length ? "" : worded("No row has this id."));
   };
   const take = async () => {
     clearTimeout(timer);

@@ -1,38 +1,46 @@
 /** The map of all rows: view, find and label rows, outside a question. */
 
-import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { readCard, thumbnail } from "../media.js";
-import { askName } from "../naming.js";
 import { isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
 import { NO_LABEL, rowLabels } from "../row_labels.js";
 import { categories, listen, store } from "../store.js";
 import { onTheme } from "../theme.js";
-import { counted } from "../words.js";
+import { worded } from "../words.js";
+import { nameBoxed } from "./boxed.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
+import { colourSelect, offerColours } from "./colours.js";
 import { rowFinder } from "./finder.js";
 import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
 import { Picking } from "./picking.js";
 import { pointStyles } from "./point_styles.js";
+import { Refinement } from "./refinement.js";
 import { webglLayer } from "./webgl_layer.js";
 
 const REACH_PX = 12;
+/** From this zoom on, what lies in the middle stays there while the points move. */
+const NEAR_ZOOM = 1.3;
+/** Pauses between two looks at a map that is being refined. */
+const PAUSE_MS = 1500;
 const camera = new Camera();
+const placed = new Refinement();
 /** @type {ReturnType<typeof build>|null} */
 let built = null;
 /** @type {Picking|null} */
 let picking = null;
-let points = new Float32Array();
+/** Points that came while a box was being drawn. @type {Float32Array<ArrayBuffer>|null} */
+let waiting = null;
 let labels = new Uint16Array();
-/** @type {"labels"|"learnt"} */
+/** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
-let isMoving = false;
+let hidden = -1;
 let frame = 0;
+let looking = 0;
 /** @type {Promise<void>} */
 let catching = Promise.resolve();
 const got = { points: "", labels: "" };
@@ -41,7 +49,7 @@ const got = { points: "", labels: "" };
 export function startMap() {
   onShown("map", () => void catchUp());
   listen(["state"], () => isSeen("map") && void catchUp());
-  listen(["question"], () => built && draw());
+  listen(["question"], () => built && (hiddenRow() === hidden ? showRings() : restyle()));
   onTheme(() => built && restyle());
 }
 
@@ -52,7 +60,7 @@ function view() {
 }
 
 function build() {
-  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": "Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre.", "data-testid": "map-canvas" });
+  const canvas = element("canvas", { class: "map-canvas", tabindex: "0", role: "application", "aria-label": worded("Map of all rows. Arrow keys pan, plus and minus zoom, Enter opens the row at the centre."), "data-testid": "map-canvas" });
   const ring = element("i", { class: "map-ring now", title: "current question", hidden: true });
   const spot = element("i", { class: "map-ring", hidden: true });
   const box = element("i", { class: "map-box", hidden: true });
@@ -63,9 +71,8 @@ function build() {
   /** @type {(sign: string, factor: number, name: string) => HTMLElement} */
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
-    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": "Show all rows" }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
+    button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
+  const colour = colourSelect((chosen) => void recolour(chosen));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -100,8 +107,8 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  colour.hidden = store.state?.learn?.state !== "ready";
-  if (colour.hidden) coloured = "labels";
+  offerColours(colour);
+  if (colour.value !== coloured) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
@@ -115,34 +122,70 @@ async function catchUpOnce() {
 async function readPoints() {
   const map = await get("/api/map");
   const key = `${map.kind} ${map.rows}`;
-  say(view().words, [map.words, map.better.state === "running" && "A better map is being computed."].filter(Boolean).join(" "));
-  if (map.better.state === "running") setTimeout(() => isSeen("map") && void catchUp(), 3000);
+  say(view().words, [worded(map.words), betterWords(map.better)].filter(Boolean).join(" "));
+  if (map.better.state === "running") {
+    clearTimeout(looking);
+    looking = setTimeout(() => isSeen("map") && void catchUp(), PAUSE_MS);
+  }
   if (key === got.points) return;
   const { buffer } = await getNumbers("/api/map/points");
-  points = new Float32Array(buffer);
-  picking = new Picking(points);
-  view().layer.setPoints(points);
-  Object.assign(got, { points: key, labels: "" });
+  const points = new Float32Array(buffer);
+  // A box on the screen selects what was in it when it was begun.
+  if (view().box.hidden) refine(points);
+  else waiting = points;
+  view().stage.dataset.kind = map.kind;
+  Object.assign(got, { points: key, labels: points.length / 2 === labels.length ? got.labels : "" });
+}
+
+/** @param {import("../types.js").BetterMap} better */
+function betterWords({ state, left }) {
+  if (state === "failed") return "A better map could not be computed.";
+  return state === "running" && `A better map is being computed${left ? `: ${left}` : ""}.`;
+}
+
+/**
+ * Move the points to where a better map has them: the zoom stays, and so does what is looked at.
+ * @param {Float32Array<ArrayBuffer>} points
+ */
+function refine(points) {
+  placed.begin(points, anchorRow());
+  picking = null;
+  view().layer.setPoints(placed.from, placed.to);
+  draw();
+}
+
+/** The row whose place on the screen stays: that under the pointer or, of a part of the map, the one in the middle. */
+function anchorRow() {
+  if (!picking || camera.zoom < NEAR_ZOOM) return -1;
+  return hovered >= 0 ? hovered : picking.nearest(camera.x, camera.y, Math.max(camera.wide, camera.high) / 2 / camera.scale);
 }
 
 async function readLabels() {
-  const key = `${store.state?.version} ${coloured} ${got.points}`;
+  const key = `${store.state?.version} ${store.state?.learn?.version} ${coloured}`;
   if (key === got.labels) return;
   ({ labels } = await rowLabels(coloured));
-  if (labels.length !== points.length / 2) return;
+  if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
 }
 
-/** @param {"labels"|"learnt"} chosen */
+/** @param {"labels"|"learnt"|"added"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
 }
 
+/** The row whose label is not to be seen: it is asked about for comparison. */
+function hiddenRow() {
+  return store.question?.is_blind ? store.question.row : -1;
+}
+
 function restyle() {
-  view().layer.setStyles(pointStyles(labels, categories()));
-  showLegend(view().legend, categories(), labels);
+  hidden = hiddenRow();
+  const shown = hidden < 0 ? labels : labels.slice();
+  if (hidden >= 0) shown[hidden] = NO_LABEL;
+  view().layer.setStyles(pointStyles(shown, categories()));
+  showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
 
@@ -163,13 +206,27 @@ function draw() {
   if (!frame) frame = requestAnimationFrame(paint);
 }
 
-function paint() {
+/** @param {number} now */
+function paint(now) {
   frame = 0;
-  const { layer, stage, ring, spot } = view();
-  layer.draw(camera, Math.min(2, devicePixelRatio || 1), isMoving);
+  const { layer, stage } = view();
+  const [right, up] = placed.step(now);
+  camera.x += right;
+  camera.y += up;
+  layer.draw(camera, Math.min(2, devicePixelRatio || 1), placed.moved);
+  showRings();
+  stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
+  stage.dataset.zoom = camera.zoom.toFixed(3);
+  stage.dataset.refining = placed.moved < 1 ? "yes" : "no";
+  if (placed.moved < 1) draw();
+  else if (!picking && placed.rows > 0) picking = new Picking(placed.to);
+}
+
+/** Mark the current question and the row under the pointer; the points need not be drawn again. */
+function showRings() {
+  const { ring, spot } = view();
   ringAround(ring, store.question?.row ?? -1);
   ringAround(spot, hovered);
-  stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
 }
 
 /**
@@ -177,21 +234,21 @@ function paint() {
  * @param {number} row
  */
 function ringAround(ring, row) {
-  const isThere = row >= 0 && 2 * row < points.length;
+  const isThere = row >= 0 && row < placed.rows;
   ring.hidden = !isThere;
   if (!isThere) return;
-  const [left, top] = camera.toScreen(points[2 * row], points[2 * row + 1]);
+  const [left, top] = camera.toScreen(...placed.at(row));
   ring.style.transform = `translate(${left}px, ${top}px)`;
 }
 
 function move() {
-  isMoving = true;
   hover(null);
   draw();
 }
 
 function rest() {
-  isMoving = false;
+  if (waiting) refine(waiting);
+  waiting = null;
   draw();
 }
 
@@ -211,7 +268,7 @@ function hover(at) {
   if (row === hovered) return;
   hovered = row;
   view().tip.hidden = true;
-  draw();
+  showRings();
   if (row >= 0) setTimeout(() => hovered === row && void showTip(row), 80);
 }
 
@@ -221,7 +278,7 @@ async function showTip(row) {
   if (!card || hovered !== row) return;
   const { tip } = view();
   fill(tip, element("b", {}, card.id), element("span", {}, card.label ?? "unlabelled"), thumbnail(row));
-  const [left, top] = camera.toScreen(points[2 * row], points[2 * row + 1]);
+  const [left, top] = camera.toScreen(...placed.at(row));
   tip.hidden = false;
   const { offsetWidth: wide, offsetHeight: high } = tip;
   const x = left + 14 + wide > camera.wide ? left - 14 - wide : left + 14;
@@ -242,7 +299,7 @@ function click(left, top, isByKey) {
 /** @param {number} row */
 function find(row) {
   hovered = row;
-  camera.reveal(points[2 * row], points[2 * row + 1]);
+  camera.reveal(...placed.at(row));
   draw();
   void openRow(row);
 }
@@ -263,12 +320,5 @@ async function choose(corners, isDone) {
   const [x1, y2] = camera.toMap(left, top);
   const [x2, y1] = camera.toMap(right, bottom);
   const rows = picking.within(x1, y1, x2, y2).filter((row) => labels[row] === NO_LABEL && row !== store.question?.row);
-  if (rows.length > 0) await nameRows(rows);
-}
-
-/** @param {number[]} rows */
-async function nameRows(rows) {
-  const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: `The unlabelled rows in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`, extra: [thumbs] });
-  if (name !== null) await labelRows(rows, name);
+  if (rows.length > 0) await nameBoxed(rows);
 }

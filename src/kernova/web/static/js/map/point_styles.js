@@ -3,6 +3,8 @@
 import { SHAPES, shownColours, signOf } from "../glyph.js";
 import { AMBIGUOUS, NO_LABEL, SKIPPED } from "../row_labels.js";
 
+const LABELS = 65536;
+
 /** Numbers of the shapes, as both layers know them. */
 export const SHAPE = { hollow: 0, circle: 1, square: 2, triangle: 3, diamond: 4, cross: 5 };
 
@@ -19,29 +21,62 @@ const LAYERS = { [SHAPE.hollow]: 0, [SHAPE.cross]: 1, [SHAPE.circle]: 2, [SHAPE.
  */
 export function pointStyles(labels, categories) {
   const shown = shownColours();
-  const labelled = categories.map(({ colour }) => {
+  const named = categories.map(({ colour }) => {
     const sign = signOf(colour);
     return { rgb: shown.named[sign.colour], shape: 1 + SHAPES.indexOf(sign.shape) };
   });
   /** @param {number} label */
-  const looks = (label) => {
+  const look = (label) => {
     if (label === NO_LABEL) return { rgb: shown.unnamed, shape: SHAPE.hollow };
     if (label === SKIPPED) return { rgb: shown.skipped, shape: SHAPE.cross };
     if (label === AMBIGUOUS) return { rgb: shown.unnamed, shape: SHAPE.cross };
-    return labelled[label - 1] ?? { rgb: shown.unknown, shape: SHAPE.cross };
+    return named[label - 1] ?? { rgb: shown.unknown, shape: SHAPE.cross };
   };
-  const colours = new Uint8Array(4 * labels.length);
+  // Few different labels: what each looks like is found once, not for every row.
+  const counts = countsOf(labels);
+  const tintOfLabel = new Uint32Array(LABELS);
+  const shapeOfLabel = new Uint8Array(LABELS);
+  let nUnlabelled = 0;
+  const sizes = [0, 0, 0];
+  for (const [label, count] of counts) {
+    const { rgb, shape } = look(label);
+    tintOfLabel[label] = tintOf(rgb, shape === SHAPE.hollow ? 190 : 255);
+    shapeOfLabel[label] = shape;
+    sizes[LAYERS[shape]] += count;
+    if (label === NO_LABEL) nUnlabelled = count;
+  }
+  const next = [0, sizes[0], sizes[0] + sizes[1]];
+  const tints = new Uint32Array(labels.length);
   const shapes = new Uint8Array(labels.length);
   const order = new Uint32Array(labels.length);
-  const nUnlabelled = labels.reduce((count, label) => count + (label === NO_LABEL ? 1 : 0), 0);
-  const nCrosses = labels.reduce((count, label) => count + (looks(label).shape === SHAPE.cross ? 1 : 0), 0);
-  const next = [0, nUnlabelled, nUnlabelled + nCrosses];
   for (let row = 0; row < labels.length; row += 1) {
-    const { rgb, shape } = looks(labels[row]);
-    colours.set(rgb, 4 * row);
-    colours[4 * row + 3] = shape === SHAPE.hollow ? 190 : 255;
+    const shape = shapeOfLabel[labels[row]];
+    tints[row] = tintOfLabel[labels[row]];
     shapes[row] = shape;
     order[next[LAYERS[shape]]++] = row;
   }
+  const colours = new Uint8Array(tints.buffer);
   return { colours, shapes, order, nUnlabelled };
+}
+
+/**
+ * How many rows have each label.
+ * @param {Uint16Array} labels
+ * @returns {Map<number, number>}
+ */
+export function countsOf(labels) {
+  const counts = new Uint32Array(LABELS);
+  for (let row = 0; row < labels.length; row += 1) counts[labels[row]] += 1;
+  const found = new Map();
+  counts.forEach((count, label) => count > 0 && found.set(label, count));
+  return found;
+}
+
+/**
+ * A colour as one number, in the order of its bytes.
+ * @param {number[]} rgb
+ * @param {number} opacity
+ */
+function tintOf(rgb, opacity) {
+  return new Uint32Array(Uint8Array.of(...rgb.slice(0, 3), opacity).buffer)[0];
 }

@@ -3,11 +3,11 @@
 import { kept } from "../kept.js";
 
 const VERTEX = `#version 300 es
-in vec2 position; in vec4 colour; in float shape;
-uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float labelledSize;
+in vec2 before; in vec2 position; in vec4 colour; in float shape;
+uniform float moved; uniform vec2 middle; uniform vec2 scale; uniform float size; uniform float labelledSize;
 out vec4 tint; flat out int form; flat out float pixels;
 void main() {
-  gl_Position = vec4((position - middle) * scale, 0.0, 1.0);
+  gl_Position = vec4((mix(before, position, moved) - middle) * scale, 0.0, 1.0);
   pixels = shape > 0.5 ? labelledSize : size;
   gl_PointSize = pixels;
   tint = colour;
@@ -47,10 +47,10 @@ export function webglLayer(canvas) {
   if (!gl || (isImitated(gl) && !isWanted)) return null;
   const program = linked(gl);
   if (!program) return null;
-  const buffers = { position: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
+  const buffers = { before: gl.createBuffer(), position: gl.createBuffer(), colour: gl.createBuffer(), shape: gl.createBuffer(), order: gl.createBuffer() };
   /** @param {string} name */
   const uniform = (name) => gl.getUniformLocation(program, name);
-  const uniforms = { middle: uniform("middle"), scale: uniform("scale"), size: uniform("size"), labelledSize: uniform("labelledSize") };
+  const uniforms = { moved: uniform("moved"), middle: uniform("middle"), scale: uniform("scale"), size: uniform("size"), labelledSize: uniform("labelledSize") };
   gl.useProgram(program);
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -66,8 +66,9 @@ export function webglLayer(canvas) {
   };
   return {
     kind: "webgl",
-    setPoints(points) {
-      give("position", points, 2, gl.FLOAT, false);
+    setPoints(from, to) {
+      give("before", from, 2, gl.FLOAT, false);
+      give("position", to, 2, gl.FLOAT, false);
     },
     setStyles({ colours, shapes, order }) {
       give("colour", colours, 4, gl.UNSIGNED_BYTE, true);
@@ -76,10 +77,11 @@ export function webglLayer(canvas) {
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, order, gl.STATIC_DRAW);
       number = order.length;
     },
-    draw(camera, ratio) {
+    draw(camera, ratio, moved) {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.uniform1f(uniforms.moved, moved);
       gl.uniform2f(uniforms.middle, camera.x, camera.y);
       gl.uniform2f(uniforms.scale, (2 * camera.scale) / camera.wide, (2 * camera.scale) / camera.high);
       gl.uniform1f(uniforms.size, camera.pointSize(number) * ratio);

@@ -1,0 +1,1 @@
+"""Review of many rows at once: their suggestions, doubtful labels, and decisions about them."""
