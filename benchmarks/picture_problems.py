@@ -14,7 +14,6 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import soundfile
-from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_digits

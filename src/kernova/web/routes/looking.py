@@ -103,8 +103,11 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/map/labels", responses=numbers, response_class=Response)
     def map_labels(
         colour: Annotated[
-            Literal["labels", "learnt"],
-            Query(description="Colour by labels, or by the verdicts of the learnt model."),
+            Literal["labels", "learnt", "accepted"],
+            Query(
+                description="Colour by labels, or by the verdicts of the learnt model; or which "
+                "labels are accepted suggestions."
+            ),
         ] = "labels",
     ) -> Response:
         """Return one little-endian unsigned 16-bit code per row.
@@ -112,7 +115,11 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
         0 is unlabelled and 65535 skipped; other codes are the position of the category, from 1, in
         the state of the version in the header X-Kernova-Version. By the learnt model, rows have the
         position of the category that claims them, 0 if it has been renamed or deleted since; 65534
-        is ambiguous and 65533 unknown.
+        is ambiguous and 65533 unknown. Accepted suggestions are 1 and all other rows 0.
         """
-        labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
-        return numbers_reply(*labels)
+        read = {
+            "labels": workbench.map.labels,
+            "learnt": workbench.learning.codes,
+            "accepted": workbench.map.accepted,
+        }
+        return numbers_reply(*read[colour]())

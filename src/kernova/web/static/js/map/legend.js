@@ -14,8 +14,9 @@ const MOST_SHOWN = 60;
  * @param {HTMLElement} list
  * @param {import("../types.js").Category[]} categories
  * @param {Uint16Array} labels
+ * @param {number} nAccepted rows with an accepted suggestion, where they are drawn fainter
  */
-export function showLegend(list, categories, labels) {
+export function showLegend(list, categories, labels, nAccepted = 0) {
   const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
@@ -29,6 +30,7 @@ export function showLegend(list, categories, labels) {
       ...members.map(({ name, colour }) => line(glyph(colour), name, counts.get(numbers.get(name) ?? 0))),
     ]),
     left > 0 && element("li", {}, `and ${counted(left, "category", "categories")} more`),
+    nAccepted > 0 && line(element("span", { class: "faint-sign", "aria-hidden": "true" }, "●"), "fainter: accepted", nAccepted),
     counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
     counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),

@@ -39,6 +39,8 @@ let waiting = null;
 let labels = new Uint16Array();
 /** @type {"labels"|"learnt"} */
 let coloured = "labels";
+/** Which labels are accepted suggestions; null where there are none. @type {Uint16Array<ArrayBuffer>|null} */
+let accepted = null;
 let hovered = -1;
 let frame = 0;
 let looking = 0;
@@ -165,7 +167,10 @@ function anchorRow() {
 async function readLabels() {
   const key = `${store.state?.version} ${store.state?.learn?.version} ${coloured}`;
   if (key === got.labels) return;
-  ({ labels } = await rowLabels(coloured));
+  const hasAccepted = coloured === "labels" && (store.state?.accepted ?? 0) > 0;
+  const [now, marks] = await Promise.all([rowLabels(coloured), hasAccepted ? rowLabels("accepted") : null]);
+  labels = now.labels;
+  accepted = marks?.labels.length === labels.length ? marks.labels : null;
   if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
@@ -178,8 +183,8 @@ async function recolour(chosen) {
 }
 
 function restyle() {
-  view().layer.setStyles(pointStyles(labels, categories()));
-  showLegend(view().legend, categories(), labels);
+  view().layer.setStyles(pointStyles(labels, categories(), accepted));
+  showLegend(view().legend, categories(), labels, accepted === null ? 0 : store.state?.accepted ?? 0);
   draw();
 }
 
