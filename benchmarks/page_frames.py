@@ -60,7 +60,8 @@ _MAP = """
     const canvas = document.querySelector("[data-testid=map-canvas]");
     const { left, top, width, height } = canvas.getBoundingClientRect();
     const send = (kind, x, y) => canvas.dispatchEvent(new PointerEvent(kind, {
-        pointerId: 1, clientX: left + width / 2 + x, clientY: top + height / 2 + y, bubbles: true }));
+        pointerId: 1, bubbles: true, clientX: left + width / 2 + x,
+        clientY: top + height / 2 + y }));
     canvas.setPointerCapture = () => {};
 """
 _PAN = (
@@ -82,8 +83,8 @@ _HOVER = _MAP + 'send("pointermove", 3 * (frame % 90) - 130, frame % 50);'
 # Whatever scrolls in the view, or the page.
 _SCROLL = """
     scene.box ??= [...document.querySelectorAll("#view-NAME *"), document.scrollingElement]
-        .filter((node) => node.scrollHeight > node.clientHeight + 50
-            && (node === document.scrollingElement || getComputedStyle(node).overflowY !== "visible"))
+        .filter((node) => node.scrollHeight > node.clientHeight + 50 && (
+            node === document.scrollingElement || getComputedStyle(node).overflowY !== "visible"))
         .sort((one, other) => other.scrollHeight - one.scrollHeight)[0];
     if (scene.box) scene.box.scrollTop += frame % 40 === 39 ? scene.box.scrollHeight / 7 : 180;
 """
@@ -134,7 +135,7 @@ def measured(page: Any, act: str) -> dict[str, float]:
     )
     times = page.evaluate(_ACT, [_FRAMES, act])[2:]
     is_done: list[object] = []
-    session.on("Tracing.tracingComplete", lambda end: is_done.append(end))  # noqa: PLW0108
+    session.on("Tracing.tracingComplete", lambda end: is_done.append(end))
     session.send("Tracing.end")
     while not is_done:
         page.wait_for_timeout(50)

@@ -32,7 +32,7 @@ def begun(project=None):
 def say_next(session):
     """Say what the script says after as many events as there are."""
     n_said = session.n_records_
-    kind = n_said % 7
+    kind = n_said % 8
     who = {"expert": EXPERTS[n_said % 3], "key": f"request {n_said}"}
     if kind == 3 and session.n_questions_ > 1:
         session.change(session.n_questions_ - 1, f"category {n_said % 11}", **who)
@@ -40,13 +40,46 @@ def say_next(session):
         session.undo(key=who["key"])
     elif kind == 6:
         session.next_question(who["expert"])
-        session.skip(**who)
+        session.skip(unsure=n_said % 2 == 0, **who)
+    elif kind == 7:
+        review_next(session, who)
     elif kind == 4:
         session.next_question(who["expert"])
         session.name_cluster(f"category {n_said % 13}", range(n_said, n_said + 1000), **who)
     else:
         session.next_question(who["expert"])
-        session.answer(f"category {n_said % 5}", **who)
+        confidence = ("low", "medium", "high", None)[n_said % 4]
+        session.answer(f"category {n_said % 5}", confidence=confidence, **who)
+
+
+def review_next(session, who):
+    """Record what a reviewer does, after as many events as there are."""
+    n_said = session.n_records_
+    review, rows = session.review, [(17 * n_said + step) % N_ROWS for step in range(5)]
+    category, is_on = f"category {n_said % 5}", n_said % 3 > 0
+    free = [row for row in range(N_ROWS) if session.label_of(row) is None][:1000]
+    names, certain = [f"category {row % 3}" for row in free], [row % 1000 / 999 for row in free]
+    steps = [
+        lambda: review.accept(free, names, certain, **who),
+        lambda: review.reject(rows, category, **who),
+        lambda: review.mark_unsure(rows, **who),
+        lambda: review.reopen(rows, **who),
+        lambda: review.note(rows[0], f"note {n_said}" if is_on else None, **who),
+        lambda: review.flag(rows, is_on, **who),
+        lambda: review.tag(rows, "blurred", is_on, **who),
+        lambda: review.group([category], "heading" if is_on else None, **who),
+        lambda: review.choose_key(category, "abc"[n_said % 3], **who),
+    ]
+    steps[n_said // 8 % len(steps)]()
+
+
+def seen(session):
+    """Return everything that the events in effect lead to."""
+    results, notes = session.results_, session.results_.annotations
+    kept = notes.notes, notes.flagged, notes.tags, notes.rejected, notes.headings, notes.keys
+    statuses = results.is_accepted.tolist(), results.is_unsure.tolist()
+    confidences = [results.confidence_of(row) for row in session.asked_]
+    return session.categories_, statuses, confidences, kept
 
 
 def said_by(session):
@@ -107,7 +140,7 @@ def main(folder, n_kills):
                 say_next(wanted)
             assert log == wanted.log_
             assert said_by(session) == said_by(wanted)
-            assert session.categories_ == wanted.categories_
+            assert seen(session) == seen(wanted)
             assert session.next_question().row == wanted.next_question().row
             wanted.release()  # what is open is forgotten when a session ends
             safe = len(log)

@@ -86,7 +86,7 @@ def send(client, wish, **words):
 
 
 def begin(client):
-    """Answer some questions, of which two experts dispute a row, so that all requests can succeed."""
+    """Answer some questions, and let two experts dispute rows, so that any request can succeed."""
     for number in range(8):
         name = _EXPERTS[number % 2]
         row = client.post("/api/question", json={"expert": name}).json()["question"]["row"]

@@ -145,7 +145,11 @@ def export(
     not needed for it. If the project is damaged, everything intact is written, and the exit code
     is 1.
     """
-    check_targets(output, None, kept=[file] if data is None else [file, data])
+    kept = [file] if data is None else [file, data]
+    if format == "table":
+        check_targets(output, None, kept=kept)
+    else:
+        check_targets(None, None, output, kept=kept)
     opened = data_of_project(data, images, audio, id_column, label_column, drop, missing)
     if format != "table":
         export_in_format(file, opened, format, output, as_json=as_json)

@@ -190,6 +190,11 @@ class SessionResults:
         """Number of rows about which an expert was unsure."""
         return len(self._state.unsure)
 
+    @property
+    def n_only_skipped(self) -> int:
+        """Number of questions that were skipped without the expert being unsure."""
+        return len(self._state.skipped - self._state.unsure)
+
     def _mask(self, rows: Collection[int]) -> Mask:
         found = np.zeros(self._state.n_rows, dtype=np.bool_)
         found[np.fromiter(rows, dtype=np.intp, count=len(rows))] = True

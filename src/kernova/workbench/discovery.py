@@ -143,7 +143,12 @@ class Discovery:
     def summary(self) -> str:
         """Progress in one sentence."""
         session = self.session
-        skipped = f" ({session.n_skipped_} skipped)" if session.n_skipped_ else ""
+        counts = {
+            "skipped": session.results_.n_only_skipped,
+            "undecided": session.results_.n_unsure,
+        }
+        words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        skipped = f" ({words})" if words else ""
         return (
             f"{quantity(session.n_questions_, 'question')} asked{skipped}, "
             f"{self.noun.counted(session.n_labelled_)} of {len(session.ids_):,} labelled, "

@@ -137,7 +137,7 @@ class StateReply:
         "between them on tables with known categories.",
     ]
     asked: int
-    skipped: int
+    skipped: Annotated[int, "Number of questions skipped by experts who were not unsure."]
     named: Annotated[int, "Number of rows with a label."]
     accepted: Annotated[int, "Number of those that are accepted suggestions."]
     rows: int
@@ -328,7 +328,7 @@ class Overview:
         return {
             "rows": self._shared.n_rows,
             "asked": session.n_questions_,
-            "skipped": session.n_skipped_,
+            "skipped": session.results_.n_only_skipped,
             "named": session.n_labelled_,
             "accepted": session.results_.n_accepted,
             "curve": session.curve_,

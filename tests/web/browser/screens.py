@@ -11,6 +11,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="playwright is not in
 
 VIEW_KEYS = {
     "question": "q",
+    "review": "g",
     "categories": "c",
     "history": "h",
     "map": "m",
@@ -20,6 +21,8 @@ VIEW_KEYS = {
     "experts": "e",
 }
 PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+WIDE = {"viewport": {"width": 1440, "height": 900}}
+LARGE = {"viewport": {"width": 2560, "height": 1440}}
 _MOST_TABS = 400
 
 
@@ -120,6 +123,15 @@ class Screen:
             .evaluate_all("buttons => buttons.map((button) => button.dataset.name)")
         )
 
+    def keys(self):
+        """Read the key of each category, as its button shows it; two characters are two keys."""
+        buttons = self.at("answers").locator("button")
+        return dict(
+            buttons.evaluate_all(
+                "buttons => buttons.map(({ dataset: { name, key } }) => [name, key ?? ''])"
+            )
+        )
+
     def cluster(self):
         """Read the ids of the rows that the question stands for, as far as they are shown."""
         return self.at("cluster").locator(".caption").all_text_contents()
@@ -133,9 +145,9 @@ class Screen:
 
     def say(self, name):
         """Name the row in question by keyboard: by its key, or by typing."""
-        known = self.categories()
-        if name in known[:9]:
-            self.press(str(known.index(name) + 1))
+        key = self.keys().get(name)
+        if key:
+            self.press(*key)
         else:
             self.press("n")
             self.name(name)

@@ -160,7 +160,7 @@ def coarse_map(encoded: Matrix) -> RowMap | None:
     start = np.zeros((len(distinct.rows), 2), dtype=np.float32)
     start[distinct.inverse] = axes[sample]
     laid_out = _layout(start * np.float32(_EXTENT), neighbours, _FEW)
-    drawn, drawn_axes = fit_to_square(laid_out)[0], fit_to_square(start)[0]
+    drawn, drawn_axes = fit_to_square(laid_out)[0], fit_to_square(start.astype(np.float64))[0]
     if _fraction_kept(drawn, neighbours) <= _fraction_kept(drawn_axes, neighbours):
         return None
     amid = _amid_sample(encoded, sample, laid_out[distinct.inverse])

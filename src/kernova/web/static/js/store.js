@@ -2,7 +2,7 @@
 
 import { RequestError, Unreachable, get } from "./api.js";
 
-const INTERVAL_MS = { busy: 350, visible: 2000, hidden: 15_000, lost: 1500 };
+const INTERVAL_MS = { busy: 350, behind: 1000, visible: 2000, hidden: 15_000, lost: 1500 };
 
 /**
  * @typedef {object} Store
@@ -122,8 +122,10 @@ async function read() {
 function interval() {
   if (store.lost) return INTERVAL_MS.lost;
   if (document.hidden) return INTERVAL_MS.hidden;
-  const isBusy = preparation().state === "preparing" || (preparation().state === "ready" && !preparation().is_complete) || store.state?.learn?.state === "running";
-  return isBusy ? INTERVAL_MS.busy : INTERVAL_MS.visible;
+  const isBusy = preparation().state === "preparing" || store.state?.learn?.state === "running";
+  if (isBusy) return INTERVAL_MS.busy;
+  const isBehind = preparation().state === "ready" && !preparation().is_complete;
+  return isBehind ? INTERVAL_MS.behind : INTERVAL_MS.visible;
 }
 
 document.addEventListener("visibilitychange", () => {

@@ -1055,7 +1055,7 @@
  * @property {Band} baseline_band Limits of the random baseline, which is estimated: about three of four true values lay
  *   between them on tables with known categories.
  * @property {number} asked
- * @property {number} skipped
+ * @property {number} skipped Number of questions skipped by experts who were not unsure.
  * @property {number} named Number of rows with a label.
  * @property {number} accepted Number of those that are accepted suggestions.
  * @property {number} rows

@@ -101,10 +101,10 @@ export function canvasLayer(canvas) {
  */
 function over(below, above, opacity) {
   const plain = above & 0xffffff;
-  if (opacity >= OPAQUE || (below & 0xffffff) === plain) return ((opacity >= OPAQUE || below !== 0 ? 0xff000000 : opacity << 24) | plain) >>> 0;
-  if (below === 0) return ((opacity << 24) | plain) >>> 0;
+  if (opacity >= OPAQUE) return (0xff000000 | plain) >>> 0;
   const under = ((below >>> 24) * (255 - opacity)) / 255;
   const sum = opacity + under;
+  if (below === 0 || (below & 0xffffff) === plain) return ((sum << 24) | plain) >>> 0;
   /** @param {number} shift */
   const mixed = (shift) => (((above >> shift) & 255) * opacity + ((below >> shift) & 255) * under) / sum;
   return ((sum << 24) | (mixed(16) << 16) | (mixed(8) << 8) | mixed(0)) >>> 0;

@@ -1,18 +1,15 @@
 /** The map of all rows: view, find and label rows, outside a question. */
 
-import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
-import { FEWEST_COMPARED, MOST_COMPARED, openCompare } from "../compare.js";
 import { readCard, thumbnail } from "../media.js";
-import { openAlike } from "../more_like.js";
-import { askName } from "../naming.js";
 import { isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
 import { NO_LABEL, rowLabels } from "../row_labels.js";
 import { categories, listen, store } from "../store.js";
 import { onTheme } from "../theme.js";
-import { counted, worded } from "../words.js";
+import { worded } from "../words.js";
+import { nameBoxed } from "./boxed.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
 import { rowFinder } from "./finder.js";
@@ -219,6 +216,7 @@ function paint(now) {
   layer.draw(camera, Math.min(2, devicePixelRatio || 1), placed.moved);
   showRings();
   stage.dataset.frames = String(Number(stage.dataset.frames ?? 0) + 1);
+  stage.dataset.zoom = camera.zoom.toFixed(3);
   stage.dataset.refining = placed.moved < 1 ? "yes" : "no";
   if (placed.moved < 1) draw();
   else if (!picking && placed.rows > 0) picking = new Picking(placed.to);
@@ -322,21 +320,5 @@ async function choose(corners, isDone) {
   const [x1, y2] = camera.toMap(left, top);
   const [x2, y1] = camera.toMap(right, bottom);
   const rows = picking.within(x1, y1, x2, y2).filter((row) => labels[row] === NO_LABEL && row !== store.question?.row);
-  if (rows.length > 0) await nameRows(rows);
-}
-
-/** @param {number[]} rows */
-async function nameRows(rows) {
-  const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  // Escape closes the dialog beneath, which then labels nothing.
-  /** @type {(act: (rows: number[]) => Promise<void>) => () => void} */
-  const instead = (act) => () => {
-    thumbs.closest("dialog")?.close();
-    void act(rows);
-  };
-  const others = element("div", { class: "line" },
-    button("More like these", instead(openAlike), { class: "small", "data-testid": "box-alike" }),
-    rows.length >= FEWEST_COMPARED && button(rows.length > MOST_COMPARED ? `Compare the first ${MOST_COMPARED}` : "Compare", instead(openCompare), { class: "small", "data-testid": "box-compare" }));
-  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: worded(`The unlabelled row${rows.length > 1 ? "s" : ""} in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`), extra: [thumbs, others] });
-  if (name !== null) await labelRows(rows, name);
+  if (rows.length > 0) await nameBoxed(rows);
 }

@@ -16,6 +16,8 @@ export class Refinement {
     this.moved = 1;
     /** The row that stays where it is on the screen, or -1. */
     this.anchor = -1;
+    /** Where the anchor lay at the last step. @type {[number, number]} */
+    this.last = [0, 0];
   }
 
   /** Number of rows. */
@@ -29,6 +31,7 @@ export class Refinement {
    * @param {number} anchor
    */
   begin(points, anchor) {
+    this.last = this.at(anchor);
     const isAnimated = points.length === this.to.length && points.length > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.from = isAnimated ? this.present() : points;
     this.to = points;
@@ -43,10 +46,11 @@ export class Refinement {
    * @returns {[number, number]}
    */
   step(now) {
-    const before = this.at(this.anchor);
+    const before = this.last;
     const part = Math.min(1, Math.max(0, (now - this.began) / DURATION_MS));
     this.moved = this.from === this.to ? 1 : part * part * (3 - 2 * part);
     const after = this.at(this.anchor);
+    this.last = after;
     if (this.moved === 1) this.from = this.to;
     return [after[0] - before[0], after[1] - before[1]];
   }
