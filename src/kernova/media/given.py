@@ -56,6 +56,10 @@ class GivenPictures(RowMedia):
         """Return whether the row has a picture."""
         return self._is_row(row) and self._given[row] is not None
 
+    def captions(self, row: int) -> list[str]:
+        """Return the name of the row's picture, empty where it is no file."""
+        return [Path(self.file_name(row) or "").name] if self.has(row) else []
+
     def picture(
         self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
     ) -> Picture:

@@ -223,8 +223,9 @@ def _log_message(event: Event, noun: Noun) -> str:
             had = "was" if len(rows) == 1 else "were"
             return f"{noun.counted(len(rows))} {had} labelled before the first question."
         case RowsAdded():
-            added = quantity(event.n_rows, f"new {noun.one}", f"new {noun.several}")
-            return f"{added} added. {bound_sentence(event)}"
+            return noun.in_sentence(
+                f"{quantity(event.n_rows, 'new row')} added. {bound_sentence(event)}"
+            )
         case Lost():
             return "An entry was lost, because the project file was damaged."
         case Undone(None):

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from kernova.web.invitations import Invitations
 from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
+from kernova.web.routes.batches import batch_routes
 from kernova.web.routes.colleagues import colleague_routes, expert_routes
 from kernova.web.routes.files import download_routes, media_routes
 from kernova.web.routes.importing import import_routes
@@ -35,6 +36,7 @@ def all_routes(workbench: Workbench, invitations: Invitations) -> list[APIRouter
     overview_routes(looking, workbench, queue)
     for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)
+    batch_routes(looking, workbench)
     review_routes(review, workbench, queue)
     expert_routes(colleagues, workbench, queue, invitations)
     colleague_routes(colleagues, workbench, queue)

@@ -13,6 +13,7 @@ from kernova.web.visitors import visitor
 from kernova.workbench import Workbench
 from kernova.workbench.alike import Alike, AlikeReply
 from kernova.workbench.cards import Card, FoundReply
+from kernova.workbench.growing.view import Batches
 from kernova.workbench.history import DisagreementsReply, HistoryReply
 from kernova.workbench.overview import SessionReply, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapReply
@@ -113,16 +114,20 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/map/labels", responses=numbers, response_class=Response)
     def map_labels(
         colour: Annotated[
-            Literal["labels", "learnt"],
-            Query(description="Colour by labels, or by the verdicts of the learnt model."),
+            Literal["labels", "learnt", "added"],
+            Query(description="Colour by labels, by the verdicts of the learnt model, or by the "
+                  "last batch of new rows."),
         ] = "labels",
-    ) -> Response:
+    ) -> Response:  # fmt: skip
         """Return one little-endian unsigned 16-bit code per row.
 
         0 is unlabelled and 65535 skipped; other codes are the position of the category, from 1, in
         the state of the version in the header X-Kernova-Version. By the learnt model, rows have the
         position of the category that claims them, 0 if it has been renamed or deleted since; 65534
-        is ambiguous and 65533 unknown.
+        is ambiguous and 65533 unknown. By the last batch, unlabelled rows of it have the code
+        65534, or 65533 if they look new.
         """
+        if colour == "added":
+            return numbers_reply(*workbench.part(Batches).codes())
         labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
         return numbers_reply(*labels)

@@ -79,6 +79,29 @@
  */
 
 /**
+ * Rows that were added together.
+ * @typedef {object} Batch
+ * @property {number} number Number of the batch, counted from 1.
+ * @property {string} at
+ * @property {string} source Name of the file; empty if a program added the rows.
+ * @property {number} first Index of the first row.
+ * @property {number} rows
+ * @property {string} words How many rows look new, and how many would by chance.
+ * @property {number} new Number of rows that look new.
+ * @property {number|null} by_chance No more would look new by chance; null if not judged.
+ * @property {number} known Number of rows that were recognised when they were added.
+ * @property {number} groups Number of questions about the rows that look new.
+ * @property {number} waiting Number of those that are still to be asked.
+ * @property {NewRow[]} unlike Rows that look new, the most unusual first; 200 at most.
+ */
+
+/**
+ * All batches, the newest first.
+ * @typedef {object} BatchesReply
+ * @property {Batch[]} batches
+ */
+
+/**
  * Progress of the neighbour map.
  * @typedef {object} BetterMap
  * @property {"none"|"running"|"ready"|"failed"} state
@@ -699,6 +722,16 @@
  */
 
 /**
+ * A row that looks new beside all rows before its batch.
+ * @typedef {object} NewRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {number} p_value Fraction of held-out rows that are at least as unusual.
+ * @property {number} group Rows with the same number lie together; 0 is no group.
+ */
+
+/**
  * A remark on a row, in place of an earlier one.
  * @typedef {object} NoteInput
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
@@ -1170,6 +1203,7 @@
  * Addresses that take GET: their parameters, request body and reply.
  * @typedef {{
  *   "/api/agreement": {parameters: {first?: string|null, second?: string|null}, reply: AgreementReply},
+ *   "/api/batches": {parameters: {}, reply: BatchesReply},
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
  *   "/api/disputes": {parameters: {first?: string|null, second?: string|null, limit?: number, offset?: number}, reply: DisputesReply},
  *   "/api/downloads": {parameters: {}, reply: FormatsReply},

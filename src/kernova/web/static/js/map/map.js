@@ -12,6 +12,7 @@ import { worded } from "../words.js";
 import { nameBoxed } from "./boxed.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
+import { colourSelect, offerColours } from "./colours.js";
 import { rowFinder } from "./finder.js";
 import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
@@ -34,7 +35,7 @@ let picking = null;
 /** Points that came while a box was being drawn. @type {Float32Array<ArrayBuffer>|null} */
 let waiting = null;
 let labels = new Uint16Array();
-/** @type {"labels"|"learnt"} */
+/** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
 let hidden = -1;
@@ -71,8 +72,7 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
+  const colour = colourSelect((chosen) => void recolour(chosen));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -107,8 +107,8 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  colour.hidden = store.state?.learn?.state !== "ready";
-  if (colour.hidden) coloured = "labels";
+  offerColours(colour);
+  if (colour.value !== coloured) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
@@ -169,7 +169,7 @@ async function readLabels() {
   restyle();
 }
 
-/** @param {"labels"|"learnt"} chosen */
+/** @param {"labels"|"learnt"|"added"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
@@ -185,7 +185,7 @@ function restyle() {
   const shown = hidden < 0 ? labels : labels.slice();
   if (hidden >= 0) shown[hidden] = NO_LABEL;
   view().layer.setStyles(pointStyles(shown, categories()));
-  showLegend(view().legend, categories(), labels);
+  showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
 
