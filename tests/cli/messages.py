@@ -578,3 +578,11 @@ OUTLIER_NOTES = [
     "With so few rows the bound can only be proven by calling none an outlier. Give more rows, or "
     "set a larger --max-false-alarm.",
 ]
+
+ONE_LABEL = (
+    "This project gives each row one label; to allow further ones, start it with --multiple-labels."
+)
+NO_NOUN = (
+    "kernova: --noun must say what a row is called, as in 'galaxy', or with its plural, as in "
+    "'leaf,leaves'; got '7'.\n"
+)

@@ -72,6 +72,40 @@ def test_a_session_and_its_continuation(folder):
     }  # fmt: skip
 
 
+def test_answers_of_more_kinds(folder):
+    more = ["--noun", "fish,fish", "--multiple-labels"]
+    text = talk(
+        "note torn fin", "flag", "also blurred", "sure low carp", "unsure", "flag", "flag",
+        "note x", "note", more=more,
+    )  # fmt: skip
+    first, second, third = dict.fromkeys(asked(text))
+    for sentence in (
+        f"the note on {first} is saved.",
+        f"{first} is flagged.",
+        f'{first} is also "blurred".',
+        f'{first} is "carp", a new category, with low confidence.',
+        f"{second} is left undecided.",
+        f"{third} is no longer flagged.",
+        f"the note on {third} is removed.",
+    ):
+        assert f"Saved: {sentence}\n" in text
+    assert "2 questions asked (1 undecided), 1 fish of 12 labelled, 1 category." in text
+    assert "row" not in re.sub(r"\brow\d+", "", text)
+    assert "One fish" not in text
+    # Stored in the project: the noun and the option need not be given again.
+    again = talk("also x", "undo", "change 1 = carp", "also carp")
+    assert f'Saved: {third} is also "x".' in again
+    assert "1 fish of 12 labelled" in again
+
+
+def test_a_further_label_needs_the_option(folder):
+    assert messages.ONE_LABEL in talk("also blurred", "also")
+
+
+def test_a_noun_that_is_none_is_rejected(folder):
+    assert rejected("--terminal", "--noun", "7") == messages.NO_NOUN
+
+
 def test_a_question_shows_the_row_against_all_others(folder):
     text = talk(*["x"] * 12)
     card = text.split("Question ")[1 + asked(text).index("003")]

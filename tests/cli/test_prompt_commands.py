@@ -43,3 +43,22 @@ def test_lines_are_parsed(line, command):
 def test_suggestions_are_the_categories_that_begin_with_a_new_name(command, matches):
     suggestion = suggestion_for(command, ["carp", "eel", "Carassius"])
     assert (suggestion and suggestion.matches) == matches
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("unsure", Command("unsure")),
+        ("Flag", Command("flag")),
+        ("flag it", Command("name", "flag it")),
+        ("note", Command("note", "")),
+        ("note torn  fin", Command("note", "torn  fin")),
+        ("also blurred", Command("also", "blurred")),
+        ("sure LOW carp", Command("name", "carp", "low")),
+        ("sure high =undo", Command("name", "undo", "high", is_exact=True)),
+        ("sure thing", Command("incomplete", "sure low NAME (or medium, or high)", "sure thing")),
+        ("sure low", Command("incomplete", "sure low NAME (or medium, or high)", "sure low")),
+    ],
+)
+def test_answers_of_more_kinds_are_parsed(line, command):
+    assert parse_command(line) == command

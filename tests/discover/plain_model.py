@@ -16,6 +16,9 @@ class Model:
         self.cluster = {}  # row named with a question's row -> that row
         self.words = {}  # row -> {expert: (name, the row it came with)}, the latest last
         self.settled = {}
+        self.accepted = set()  # rows whose label is a suggestion that was accepted
+        self.unsure = set()  # rows that were left undecided
+        self.remarks = Remarks()
 
     def prior(self, known):
         self.labels.update(known)
@@ -36,6 +39,40 @@ class Model:
     def pass_over(self, by, row):
         pass
 
+    # --- reviews --------------------------------------------------------------------------
+
+    def leave_undecided(self, by, row):
+        self.answer(by, row, None)
+        self.unsure.add(row)
+
+    def accept(self, by, rows, name):
+        for row in rows:
+            if self.labels.get(row) is None:
+                self._forget(row)
+                self.labels[row] = name
+                self.accepted.add(row)
+
+    def mark_unsure(self, by, rows):
+        self.give(by, rows, None)
+        self.unsure |= set(rows)
+
+    def reopen(self, by, rows):
+        for row in rows:
+            self._forget(row)
+            if row in self.asked:
+                self.labels[row] = None
+            else:
+                self.labels.pop(row, None)
+
+    def reject(self, by, rows, name):
+        self.reopen(by, [row for row in rows if self.labels.get(row) == name])
+        self.remarks.reject(rows, name)
+
+    def remark(self, by, what, *arguments):
+        getattr(self.remarks, what)(*arguments)
+
+    # --- corrections ----------------------------------------------------------------------
+
     def change(self, by, asked, name):
         _only_if(asked in self.asked)
         followers = [row for row, leader in self.cluster.items() if leader == asked]
@@ -48,10 +85,12 @@ class Model:
     def rename(self, by, old, new):
         _only_if(old in self.categories and new not in self.categories)
         self._replace({old}, new)
+        self.remarks.rename([old], new)
 
     def merge(self, by, into, others):
         _only_if(others and into not in others and {into, *others} <= set(self.categories))
         self._replace(set(others), into)
+        self.remarks.rename(others, into)
 
     def delete(self, by, name):
         _only_if(name in self.categories)
@@ -59,8 +98,10 @@ class Model:
         for row in list(self.words):
             words = self.words[row]
             self.words[row] = {who: word for who, word in words.items() if word[0] != name}
+        self.remarks.delete(name)
         for row in [row for row, label in self.labels.items() if label == name]:
             self.cluster.pop(row, None)
+            self.accepted.discard(row)
             if self.words.get(row):
                 self.labels[row], leader = list(self.words[row].values())[-1]
                 if leader is not None:
@@ -74,6 +115,8 @@ class Model:
         _only_if(len(self.words.get(row, ())) > 1)
         self.settled[row] = self.labels[row] = name
         self.cluster.pop(row, None)
+        self.accepted.discard(row)
+        self.unsure.discard(row)
 
     # --- results --------------------------------------------------------------------------
 
@@ -126,9 +169,19 @@ class Model:
             if len(set(words.values())) > 1 and row not in self.settled
         }
 
+    def _forget(self, row):
+        """Remove what was said about a row, but for its place in the order."""
+        self.cluster.pop(row, None)
+        self.words.pop(row, None)
+        self.settled.pop(row, None)
+        self.accepted.discard(row)
+        self.unsure.discard(row)
+
     def _name(self, by, row, name, leader):
         self.labels[row] = name
         self.cluster.pop(row, None)
+        self.accepted.discard(row)
+        self.unsure.discard(row)
         if leader is not None:
             self.cluster[row] = leader
         if name is None:
@@ -150,6 +203,66 @@ class Model:
         for words in self.words.values():
             for who, (name, leader) in words.items():
                 words[who] = (replaced(name), leader)
+
+
+class Remarks:
+    """Notes, flags, further labels, rejected categories, headings and keys."""
+
+    def __init__(self):
+        self.notes, self.flagged, self.headings, self.keys = {}, [], {}, {}
+        self.tags, self.rejected = {}, {}  # row -> names, in order
+
+    def note(self, row, text):
+        self.notes.pop(row, None)
+        if text is not None:
+            self.notes[row] = text
+
+    def flag(self, rows, is_on):
+        self.flagged = [row for row in self.flagged if is_on or row not in rows]
+        self.flagged += [row for row in rows if is_on and row not in self.flagged]
+
+    def tag(self, rows, name, is_on):
+        for row in rows:
+            names = self.tags.pop(row, [])
+            left = [one for one in names if one != name or is_on]
+            left += [name] * (is_on and name not in names)
+            if left:
+                self.tags[row] = left
+
+    def reject(self, rows, name):
+        for row in rows:
+            names = self.rejected.setdefault(row, [])
+            names += [name] * (name not in names)
+
+    def group(self, names, under):
+        for name in names:
+            self.headings.pop(name, None)
+            if under is not None:
+                self.headings[name] = under
+
+    def choose_key(self, name, key):
+        self.keys = {one: used for one, used in self.keys.items() if key is None or used != key}
+        self.keys[name] = key
+
+    def rename(self, old, new):
+        for labels in (self.tags, self.rejected):
+            for row, names in labels.items():
+                replaced = [new if name in old else name for name in names]
+                labels[row] = list(dict.fromkeys(replaced))
+        for values in (self.headings, self.keys):
+            for name in old:
+                if name in values:
+                    value = values.pop(name)
+                    values.setdefault(new, value)
+
+    def delete(self, name):
+        self.headings.pop(name, None)
+        self.keys.pop(name, None)
+        for labels in (self.tags, self.rejected):
+            for row in list(labels):
+                labels[row] = [one for one in labels[row] if one != name]
+                if not labels[row]:
+                    del labels[row]
 
 
 def _only_if(makes_sense):

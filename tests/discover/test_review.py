@@ -66,6 +66,36 @@ def test_confidence_belongs_to_an_answer(session):
     assert session.results_.confidence_of(question.row) is None
 
 
+def test_a_confidence_that_is_none_of_the_three_is_rejected(session):
+    with pytest.raises(InputError) as raised:
+        session.label_row("b", "eel", confidence="sure")
+    assert str(raised.value) == (
+        'confidence must be "low", "medium", "high" or None; got \'sure\'.'
+    )
+    assert session.n_records_ == 1
+
+
+def test_options_are_read_again_and_checked(session):
+    session.review.set_option("noun", "galaxy")
+    session.review.set_option("further labels", "on")
+    assert session.results_.annotations.options == {
+        "noun": "galaxy,galaxies", "further labels": "on",
+    }  # fmt: skip
+    with pytest.raises(InputError) as raised:
+        session.review.set_option("further labels", "yes")
+    assert str(raised.value) == (
+        "There are the options 'noun', and 'further labels' with the values 'on' and 'off'; got "
+        "'further labels' and 'yes'."
+    )
+
+
+def test_remarks_leave_the_question_open(session):
+    question = session.ask_row("d", "chosen")
+    session.review.note("d", "torn fin")
+    session.review.flag(["a"])
+    assert session.next_question() is question
+
+
 def test_a_replay_leads_to_the_same_state_and_annotations(session):
     review = session.review
     review.note("b", " torn fin\n")

@@ -1,5 +1,6 @@
 """Random requests of several experts, against a plain model, with restarts in between."""
 
+import copy
 import itertools
 import os
 import shutil
@@ -24,6 +25,7 @@ N_ROWS = 12
 IDS = [f"fish-{row}" for row in range(N_ROWS)]
 NAMES = st.sampled_from(["carp", "pike", "eel", "Eel", "3"])
 ROWS = st.integers(0, N_ROWS - 1)
+SOME_ROWS = st.lists(ROWS, min_size=1, max_size=4, unique=True)
 EXPERTS = st.sampled_from([None, "Anna", "Bob"])
 
 
@@ -247,6 +249,12 @@ class SessionMachine(RuleBasedStateMachine):
         with self.session.batch():
             for row in rows:
                 self.session.label_row(IDS[row], name, expert=who)
+            self.session.review.reject([IDS[rows[0]]], "Eel", expert=who)
+            self.session.review.reopen([IDS[row] for row in rows[1:]] or [IDS[0]], expert=who)
+            self.session.label_row(IDS[rows[0]], name, expert=who)
+            self.session.review.mark_unsure([IDS[row] for row in range(N_ROWS)], expert=who)
+            self.session.review.accept([IDS[rows[0]]], [name], [0.5], expert=who)
+            self.session.review.flag([IDS[row] for row in rows], expert=who)
             self.session.rename(name, "something else", expert=who)
             patch.setattr(self.session._log.store, "append", _fail)
 
@@ -254,10 +262,12 @@ class SessionMachine(RuleBasedStateMachine):
     def batch_that_is_not_saved(self, who, rows, name):
         """Nothing is left of records that were applied, but could not be saved."""
         before, questions = _everything_in(self.session._log.state), self.session.open_questions_
+        remarks = copy.deepcopy(vars(self.session.results_.annotations))
         with pytest.raises(NotSavedError), pytest.MonkeyPatch.context() as patch:
             self.label_unsaved(patch, who, rows, name)
         assert _everything_in(self.session._log.state) == before
         assert self.session.open_questions_ == questions
+        assert vars(self.session.results_.annotations) == remarks
 
     @rule(who=EXPERTS, number=st.integers(1, 50))
     def repeat(self, who, number):
@@ -265,6 +275,65 @@ class SessionMachine(RuleBasedStateMachine):
         if self.session.number_of_key(key) is not None:
             assert self.session.undo(expert=who, key=key) == number
             assert self.session.answer("carp", expert=who, key=key) == number
+
+    # --- reviews ---------------------------------------------------------------------------
+
+    @rule(who=EXPERTS, looks=st.booleans())
+    def leave_undecided(self, who, looks):
+        question = self.looked(who, looks)
+        if question is not None:
+            number = self.session.skip(unsure=True, **self.keywords(who))
+            if question.row in self.model.labels:
+                self.said(who, number, "pass_over", question.row)
+            else:
+                self.said(who, number, "leave_undecided", question.row)
+
+    @rule(who=EXPERTS, rows=SOME_ROWS, name=NAMES)
+    def accept(self, who, rows, name):
+        words = [[IDS[row] for row in rows], [name] * len(rows), [0.7] * len(rows)]
+        free = [row for row in rows if self.model.labels.get(row) is None]
+        if free:
+            number = self.session.review.accept(*words, **self.keywords(who))
+            self.said(who, number, "accept", free, name)
+        else:
+            match = "^All of these rows have been labelled meanwhile"
+            self.rejected(self.session.review.accept, *words, match=match)
+
+    @rule(
+        who=EXPERTS, rows=SOME_ROWS, name=NAMES, what=st.sampled_from(["mark_unsure", "reopen"]),
+        is_rule=st.booleans(),
+    )  # fmt: skip
+    def remove_labels(self, who, rows, name, what, is_rule):
+        if is_rule and self.model.accepted:  # as when accepted rows are taken back
+            rows = sorted(self.model.accepted)
+        ids = [IDS[row] for row in rows]
+        self.said(who, getattr(self.session.review, what)(ids, **self.keywords(who)), what, rows)
+
+    @rule(who=EXPERTS, rows=SOME_ROWS, name=NAMES, exists=st.booleans())
+    def reject(self, who, rows, name, exists):
+        if exists and self.model.categories:
+            name = _one_of(self.model.categories, rows[0])
+            rows = list(dict.fromkeys([*self.model.categories[name], *rows]))[:4]
+        ids = [IDS[row] for row in rows]
+        number = self.session.review.reject(ids, name, **self.keywords(who))
+        self.said(who, number, "reject", rows, name)
+
+    @rule(
+        who=EXPERTS, rows=SOME_ROWS, name=NAMES, is_on=st.booleans(),
+        what=st.sampled_from(["note", "flag", "tag", "group", "choose_key"]),
+    )  # fmt: skip
+    def remark(self, who, rows, name, is_on, what):
+        review, ids = self.session.review, [IDS[row] for row in rows]
+        given, said = {
+            "note": ((ids[0], name if is_on else None), (rows[0], name if is_on else None)),
+            "flag": ((ids, is_on), (rows, is_on)),
+            "tag": ((ids, name, is_on), (rows, name, is_on)),
+            "group": (([name], "fish" if is_on else None), ([name], "fish" if is_on else None)),
+            "choose_key": ((name, "K" if is_on else None), (name, "k" if is_on else None)),
+        }[what]
+        number = getattr(review, what)(*given, **self.keywords(who))
+        self.notes.say(who, "remark", what, *said)
+        assert number == self.notes.n_said  # the question stays open
 
     # --- restarts --------------------------------------------------------------------------
 
@@ -301,6 +370,26 @@ class SessionMachine(RuleBasedStateMachine):
         assert session.results_.progress._asdict() == model.progress
 
     @invariant()
+    def agrees_on_reviews(self):
+        if not hasattr(self, "session"):
+            return
+        results, model = self.session.results_, self.model
+        assert set(np.flatnonzero(results.is_accepted).tolist()) == model.accepted
+        assert set(np.flatnonzero(results.is_unsure).tolist()) == model.unsure
+        counts = {one.name: one.n_accepted for one in results.category_counts}
+        assert counts == {
+            name: len(model.accepted & set(rows)) for name, rows in model.categories.items()
+        }
+        by_hand = {row for row, name in enumerate(results.labels_by_hand) if name is not None}
+        labelled = {row for row, name in model.labels.items() if name is not None}
+        assert by_hand == labelled - model.accepted
+        found, expected = results.annotations, model.remarks
+        assert (found.notes, list(found.flagged)) == (expected.notes, expected.flagged)
+        assert (found.headings, found.keys) == (expected.headings, expected.keys)
+        assert {row: list(names) for row, names in found.tags.items()} == expected.tags
+        assert {row: list(names) for row, names in found.rejected.items()} == expected.rejected
+
+    @invariant()
     def agrees_on_who_said_what(self):
         if not hasattr(self, "session"):
             return
@@ -324,6 +413,8 @@ def _everything_in(state):
         "categories": [(name, list(rows)) for name, rows in state.categories.items()],
         "curve": list(state.curve),
         "skipped": set(state.skipped),
+        "unsure": set(state.unsure),
+        "accepted": set(state.accepted),
         "opinions": [list(state.opinions.of(row).items()) for row in range(N_ROWS)],
         "latest": [state.opinions.latest(row) for row in range(N_ROWS)],
         "disputed": list(state.opinions.disputed()),

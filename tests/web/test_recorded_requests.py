@@ -28,7 +28,7 @@ UNRECORDED = {
     "POST /api/review/precision": "it only reads",
     "POST /api/review/rows": "it only reads",
 }
-# The library ignores it while it learns, but another thread may end that: warnings are the process's.
+# The library ignores it while it learns; another thread may end that, since filters are global.
 pytestmark = pytest.mark.filterwarnings("ignore:The least populated class")
 # Enough tries for a valid body: some requests need rows or categories in a certain state.
 _TRIES = 80

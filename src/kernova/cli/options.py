@@ -455,6 +455,8 @@ def _declared(name: str, annotation: Any) -> _Option | None:
     info = next((one for one in details if isinstance(one, OptionInfo)), None)
     if info is None:
         return None
-    spelled = [text for text in info.param_decls or () if text.startswith("--")]
+    # Before it reads an annotation, Typer holds the first spelling as if it were a default.
+    spellings = [info.default, *(info.param_decls or ())]
+    spelled = [one for one in spellings if isinstance(one, str) and one.startswith("--")]
     option = spelled[0] if spelled else f"--{name.replace('_', '-')}"
     return _Option(option, info.metavar or name.upper(), declared is bool)

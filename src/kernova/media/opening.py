@@ -48,6 +48,7 @@ from kernova.shapes.tps import read_tps
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable
 from kernova.tables.identity import table_fingerprint
+from kernova.tables.known import KnownColumns
 from kernova.tables.table import Missing, Reading, Table, row_ids
 from kernova.text import listed, plural, quantity
 
@@ -199,6 +200,7 @@ def open_discovery_data(
     link: str | None = None,
     reading: Reading = "strict",
     only: Collection[str] | None = None,
+    like: KnownColumns | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -235,6 +237,8 @@ def open_discovery_data(
         As for :func:`kernova.read_table`; dates and times are no features with "auto", either.
     only : collection of str, optional
         The features, if they are known: all other columns are none.
+    like : KnownColumns, optional
+        Columns of a known table, which these rows are further ones of: others are left out.
 
     Returns
     -------
@@ -263,8 +267,10 @@ def open_discovery_data(
     kept: Missing = "keep" if missing == "fill" else missing
     request = DataRequest(
         source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
-        reading, None if only is None else frozenset(only),
+        reading, None if only is None else frozenset(only), like,
     )  # fmt: skip
+    if like is not None:
+        request = request._replace(only=frozenset(like.names))
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."

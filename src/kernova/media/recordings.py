@@ -264,7 +264,9 @@ def read_sound_table(
         raw, ids = _ids_by_position(raw, ids, found.names, selections.times)
     sounds = _sound_rows(ids, files, found, selections.times)
     columns = request.reader if isinstance(request.reader, SoundColumns) else None
-    if columns is not None or not selections.has_measures:
+    # Further rows of a known table are measured if those were.
+    is_measured = selections.has_measures if request.like is None else columns is None
+    if columns is not None or not is_measured:
         raw, columns = _measure_sounds(raw, sounds, len(ids), columns)
         notes.append(
             "The table has no measurements, so acoustic features were computed: duration, centre "

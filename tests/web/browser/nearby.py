@@ -10,12 +10,18 @@ from tests.web.running import Running
 
 
 @contextmanager
-def nearby_workbench(data, *, missing="refuse", **words):
+def nearby_workbench(data, *, missing="refuse", noun=None, multiple_labels=None, **words):
     """Serve a table and what there is to see of its rows, as ``kernova discover`` would."""
     project = data.with_name("rows.kernova-project")
     opened = open_project_data(project, data, missing=missing, **words)
     discovery = open_discovery(
-        opened.table, project, missing=missing, notes=opened.notes, context=opened.context
+        opened.table,
+        project,
+        missing=missing,
+        notes=opened.notes,
+        context=opened.context,
+        noun=noun,
+        multiple_labels=multiple_labels,
     )
     bench = Workbench(discovery, opened.media)
     bench.prepare()

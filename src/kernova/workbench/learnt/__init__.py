@@ -1,1 +1,1 @@
-"""What was learnt from the labels: its suggestions at present, and when it is learnt again."""
+"""The learnt model: its suggestions at present, and when it is learnt again."""

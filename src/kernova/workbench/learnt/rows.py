@@ -1,4 +1,4 @@
-"""What a model says of all rows, under the categories of now and without what was rejected since.
+"""Verdicts of a model on all rows, under present categories and without rejected ones.
 
 A model is learnt from the labels of a moment. Categories that were renamed or merged since then
 are found by the rows that they had; those that were deleted are suggested no longer. Categories

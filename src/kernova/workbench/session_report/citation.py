@@ -1,4 +1,4 @@
-"""How to cite a session and its software, and everything needed to repeat it."""
+"""Citation of a session and its software, and everything needed to repeat it."""
 
 import platform
 from importlib.metadata import version

@@ -22,16 +22,16 @@ export function answerPad(acts) {
   /** @type {(key: string, words: string, act: () => void, testid: string, properties?: import("./dom.js").Properties) => HTMLButtonElement} */
   const tool = (key, words, act, testid, properties = {}) =>
     button([element("kbd", {}, key), element("span", {}, words)], byPointer(act), { class: "tool", "data-testid": testid, "aria-keyshortcuts": key, ...properties });
-  const others = element("div", { class: "answer-tools" },
+  const others = [
     tool("N", "New or other …", acts.onNew, "new-category"), tool("S", "Skip", acts.onSkip, "skip"),
-    tool("D", "Unsure", acts.onUnsure, "unsure", { title: "It cannot be decided: listed apart from what was skipped" }), tool("U", "Undo", acts.onUndo, "undo"));
-  const flag = tool("F", "Flag", acts.onFlag, "flag", { "aria-pressed": "false" });
-  const sure = tool("K", "Confidence", cycle, "confidence", { title: "How sure you are of the next answer: low, medium or high" });
-  const also = tool("O", "Also …", acts.onAlso, "also", { title: "A further label beside the category" });
-  const remarks = element("div", { class: "answer-tools remarks" }, tool("T", "Note …", acts.onNote, "note"), flag, sure, also);
+    tool("D", "Unsure", acts.onUnsure, "unsure", { title: "It cannot be decided: listed apart from what was skipped" }), tool("U", "Undo", acts.onUndo, "undo")];
+  const flag = tool("F", "Flag", acts.onFlag, "flag", { class: "tool remark-tool", "aria-pressed": "false" });
+  const sure = tool("K", "Confidence", cycle, "confidence", { class: "tool remark-tool", title: "How sure you are of the next answer: low, medium or high" });
+  const also = tool("O", "Also …", acts.onAlso, "also", { class: "tool remark-tool", title: "A further label beside the category" });
+  const note = tool("T", "Note …", acts.onNote, "note", { class: "tool remark-tool" });
   // One line for all, so that nothing moves when the whole cluster is to be labelled, or a key came too early.
   const hint = element("p", { class: "scope", role: "status", "data-testid": "scope" });
-  const node = element("div", { class: "answers", role: "group", "aria-label": "Which category is it?" }, list, others, remarks, hint);
+  const node = element("div", { class: "answers", role: "group", "aria-label": "Which category is it?" }, list, element("div", { class: "answer-tools" }, others, note, flag, sure, also), hint);
   let shown = "";
   let number = 0;
   /** @type {number|null} */

@@ -38,7 +38,7 @@ export function editKey({ name, key }) {
     if (!save.disabled) choose(typed());
   });
   const dialog = openDialog(`Key of ${quoted(name)}`, [
-    element("label", { for: "category-key" }, "Key"), " ", field,
+    element("p", { class: "line" }, element("label", { for: "category-key" }, "Key"), field),
     element("p", { class: "hint", id: "key-rule" }, "A digit from 1 to 9 or a letter; or 0 and then a digit or letter: two keys, pressed one after the other."), words,
     element("div", { class: "line ending" }, save, key !== null && button("No key", () => choose(null), { "data-testid": "key-none" })),
   ], { testid: "key-dialog" });

@@ -3,7 +3,7 @@
 import { bindCharacters, bindPair, boundKeys } from "./keys.js";
 import { currentView } from "./router.js";
 import { categories } from "./store.js";
-import { keyShown } from "./words.js";
+import { keyShown, worded } from "./words.js";
 
 /** @typedef {import("./types.js").Category} Category */
 /** @typedef {{choose: (category: Category, shown: string) => void, say: (words: string) => void}} Chooser */
@@ -34,7 +34,7 @@ export function onCategoryKey(view, act) {
  * @param {string} key
  */
 export function ownUse(key) {
-  return boundKeys().find((binding) => binding.key === key)?.words ?? "";
+  return worded(boundKeys().find((binding) => binding.key === key)?.words ?? "");
 }
 
 function chooser() {

@@ -2,7 +2,7 @@
 
 import { button, drawn, element, fill } from "./dom.js";
 import { keep, kept } from "./kept.js";
-import { rowNoun } from "./words.js";
+import { rowNoun, worded } from "./words.js";
 
 const WIDTH = 200;
 const HEIGHT = 34;
@@ -91,7 +91,7 @@ function featureItem(feature) {
     element("span", { class: "feature-name", title: feature.name }, feature.name),
     element("b", {}, feature.value));
   const words = element("p", { class: "feature-words" }, element("span", { class: oddness(feature) }, percentileWords(feature)),
-    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${feature.axis_words}` : "");
+    ` · typically ${feature.usual}`, feature.axis_words ? ` · ${worded(feature.axis_words)}` : "");
   return element("li", { class: oddness(feature) }, head, feature.kind === "number" ? histogram(feature) : fractions(feature), words);
 }
 

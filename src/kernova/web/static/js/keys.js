@@ -21,6 +21,7 @@ let awaited = null;
  * @param {string} [shown] how the help writes the key; empty leaves it out
  */
 export function bind(key, group, words, act, shown = key.toUpperCase()) {
+  if (bindings.has(key)) throw new Error(`The key ${key} has two uses.`);
   bindings.set(key, { key, group, words, act, shown });
 }
 

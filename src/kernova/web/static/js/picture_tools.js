@@ -22,7 +22,7 @@ const DRAGGED_PX = 4;
 /** How pictures are zoomed: the next one is shown alike. Positions are fractions of the frame. */
 const zoom = { scale: 1, x: 0, y: 0 };
 
-/** @typedef {{turn: (way: Way) => void, enlarge: () => void, zoomBy: (factor: number) => void, reset: () => void, nextContrast: () => void}} Controls */
+/** @typedef {{turn: (way: Way) => void, enlarge: () => void, zoomBy: (factor: number) => void, nextContrast: () => void}} Controls */
 /**
  * The picture of the question: what the keys reach.
  * @type {Controls|null}
@@ -36,11 +36,10 @@ export function startPictureTools() {
   bind("i", "Picture", "invert the picture", () => current?.turn("inverted"));
   bind("b", "Picture", "brighten the picture", () => current?.turn("brighter"));
   bind("z", "Picture", "enlarge the picture", () => current?.enlarge());
-  bind("+", "Picture", "zoom in; with the picture in focus, arrow keys pan", () => current?.zoomBy(STEP), "+");
+  bind("+", "Picture", "zoom in; with the picture in focus, arrow keys pan and Home shows all", () => current?.zoomBy(STEP), "+");
   bind("=", "Picture", "zoom in", () => current?.zoomBy(STEP), "");
   bind("-", "Picture", "zoom out", () => current?.zoomBy(1 / STEP), "−");
-  bind("0", "Picture", "show the whole picture again", () => current?.reset());
-  bind("k", "Picture", "next contrast: linear, asinh, logarithmic, as it is", () => current?.nextContrast());
+  bind("x", "Picture", "next contrast: linear, asinh, logarithmic, as it is", () => current?.nextContrast());
 }
 
 /** Forget the picture of the question. */
@@ -101,7 +100,7 @@ export function picturePanel(address, words, { isInHand = false, isLarge = false
   /** @param {number} factor */
   const zoomBy = (factor) => act(() => zoomAt(factor, 0, 0));
   frame.addEventListener("whole", enlarge);
-  if (isInHand) current = { turn, enlarge, zoomBy, reset, nextContrast };
+  if (isInHand) current = { turn, enlarge, zoomBy, nextContrast };
   for (const way of /** @type {Way[]} */ (Object.keys(WAYS))) showWay(way);
   image.addEventListener("error", () => frame.classList.add("missing"));
   image.addEventListener("load", () => frame.classList.remove("missing"));
@@ -133,7 +132,7 @@ function contrastField(onChange) {
  */
 export function zoomedPicture(address, words, isLarge = false) {
   const image = element("img", { alt: words, loading: "eager", decoding: "async", draggable: "false" });
-  const frame = element("div", { class: isLarge ? "picture-frame enlarged" : "picture-frame", tabindex: "0", role: "application", "aria-label": `${words}. Plus and minus zoom, arrow keys pan, 0 shows all.`, "data-testid": "picture-frame" }, image);
+  const frame = element("div", { class: isLarge ? "picture-frame enlarged" : "picture-frame", tabindex: "0", role: "application", "aria-label": `${words}. Plus and minus zoom, arrow keys pan, Home shows all.`, "data-testid": "picture-frame" }, image);
   let largest = 0;
   const show = (isNew = false) => {
     const wanted = isLarge || zoom.scale >= FULL_SIZE ? 2048 : 768;
@@ -232,7 +231,7 @@ function changeOf(key) {
     "+": () => zoomAt(STEP, 0, 0),
     "=": () => zoomAt(STEP, 0, 0),
     "-": () => zoomAt(1 / STEP, 0, 0),
-    0: () => panTo(0, 0, 1),
+    Home: () => panTo(0, 0, 1),
     ArrowLeft: () => panTo(zoom.x + PAN, zoom.y),
     ArrowRight: () => panTo(zoom.x - PAN, zoom.y),
     ArrowUp: () => panTo(zoom.x, zoom.y + PAN),

@@ -42,27 +42,35 @@ export async function toggleFlag(card) {
 export function editNote(card) {
   return new Promise((resolve) => {
     const field = element("textarea", { id: "note-text", rows: 4, maxlength: LONGEST_NOTE, "data-testid": "note-text" }, card.note);
+    /** @type {Promise<void>|undefined} */
+    let saving;
     /** @param {string|null} text */
-    const save = async (text) => {
+    const save = (text) => {
+      saving = saveNote(card, text?.trim() || null);
       dialog.close();
-      const kept = text?.trim() || null;
-      if (kept !== card.note && (await noteRow(card, kept))) changed(card, { note: kept });
-      resolve();
     };
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
-      void save(field.value);
+      save(field.value);
     });
     const dialog = openDialog(`Note on ${card.id}`, [
       element("label", { class: "unseen", for: "note-text" }, "Note"), field,
-      element("div", { class: "line ending" }, button("Save", () => void save(field.value), { class: "primary", "data-testid": "note-save" }),
-        card.note !== null && button("Remove the note", () => void save(null), { "data-testid": "note-remove" }),
+      element("div", { class: "line ending" }, button("Save", () => save(field.value), { class: "primary", "data-testid": "note-save" }),
+        card.note !== null && button("Remove the note", () => save(null), { "data-testid": "note-remove" }),
         element("small", { class: "hint" }, "Enter to save, Shift+Enter for a new line, Esc to cancel")),
-    ], { testid: "note-dialog", onClose: resolve });
+    ], { testid: "note-dialog", onClose: () => resolve(saving) });
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   });
+}
+
+/**
+ * @param {Card} card
+ * @param {string|null} note
+ */
+async function saveNote(card, note) {
+  if (note !== card.note && (await noteRow(card, note))) changed(card, { note });
 }
 
 /**
