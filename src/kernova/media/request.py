@@ -1,11 +1,13 @@
 """Parameters of a table that is opened with its media: roles of columns, features and context."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from kernova.errors import quoted
+from kernova.kernels.components import WideRows
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable, read_raw
 from kernova.tables.known import KnownColumns, like_known
@@ -28,6 +30,11 @@ class DataRequest(NamedTuple):
     reading: Reading = "strict"
     only: frozenset[str] | None = None  # the features, if they are known; all others are none
     like: KnownColumns | None = None  # columns of the table that these are further rows of
+    rotation_invariant: bool = False  # of pictures that are described
+    embeddings: str | None = None  # a file of vectors that are compared instead of the columns
+    cache: Path | None = None  # a file that keeps the descriptors of pictures
+    # Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_with: WideRows | None = None
 
     @property
     def named(self) -> list[str]:
