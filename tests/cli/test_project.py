@@ -128,3 +128,78 @@ def test_other_files(tmp_path, monkeypatch, command):
     assert run(command, "nothing", code=2).stderr == (
         "kernova: There is no project nothing; check its name and folder.\n"
     )
+
+
+# --- report, formats and import --------------------------------------------------------------
+
+
+def test_a_report_of_a_project_without_its_table(labels):
+    said = run("report", NAME, "-o", "report.html").stdout
+    assert said.endswith(f"{len(labels)} labelled rows: report.html\n")
+    with open("report.html", encoding="utf-8") as file:  # noqa: PTH123
+        html = file.read()
+    assert "The random baseline needs the table" in html
+    answer = json.loads(run("report", NAME, "-o", "report.html", "--json").stdout)
+    assert (answer["labelled"], answer["damage"]) == (len(labels), [])
+
+
+def test_a_damaged_project_is_reported_as_far_as_it_is_intact(tmp_path, labels):
+    damage(tmp_path)
+    said = run("report", NAME, "-o", "report.html", code=1)
+    assert "entry 9 of 45 is not readable" in said.stderr
+    assert (tmp_path / "report.html").exists()
+
+
+def test_formats_that_need_the_table_say_so(labels):
+    assert run("export", NAME, "--format", "coco", "-o", "coco.json", code=2).stderr == (
+        f"kernova: COCO needs pictures of the rows. Name the table of the project after {NAME}, "
+        "with --images or --audio as it was started.\n"
+    )
+    assert run("export", NAME, "--images", "photos", "-o", "x.csv", code=2).stderr == (
+        "kernova: --images belong to a table: name it after the project, or leave them out.\n"
+    )
+
+
+def test_label_studio_of_a_project_without_its_table(labels):
+    run("export", NAME, "--format", "label-studio", "-o", "tasks.json")
+    with open("tasks.json", encoding="utf-8") as file:  # noqa: PTH123
+        tasks = json.load(file)
+    named = {
+        task["data"]["id"]: task["annotations"][-1]["result"][0]["value"]["choices"][0]
+        for task in tasks
+        if task["annotations"]
+    }
+    assert named == labels
+
+
+def test_labels_are_imported_into_a_project(tmp_path, labels):
+    known = next(iter(labels))
+    free = [one for one in IDS if one not in labels][:2]
+    lines = [f"{free[0]},zander", f"{free[1]},bream", f"{known},zander", "nobody,zander"]
+    (tmp_path / "more.csv").write_text("\n".join(["fish,species", *lines]) + "\n")
+    said = run("import", NAME, "more.csv", "--dry-run").stdout
+    assert said == (
+        "3 rows with a label: 2 without one in the project, 0 with the same, 1 with another.\n"
+        "1 id not in the project: nobody.\n"
+        "New categories: zander.\n"
+        "Nothing was changed.\n"
+    )
+    said = run("import", NAME, "more.csv", "--expert", "Carla").stdout
+    assert said.endswith("Labels of 2 rows imported from more.csv.\n")
+    run("export", NAME, "-o", "labels.csv")
+    table = pd.read_csv("labels.csv").set_index("id")
+    assert table.loc[free[0], ["category", "expert"]].tolist() == ["zander", "Carla"]
+    assert table.loc[known, "category"] == labels[known]
+    assert "changes nothing" in run("import", NAME, "more.csv", code=2).stderr
+    answer = json.loads(
+        run("import", NAME, "more.csv", "--on-conflict", "opinion", "--json").stdout
+    )
+    assert answer["imported"] == "Labels of 3 rows imported from more.csv."
+    with session_on(tmp_path / NAME) as session:
+        assert session.label_of(IDS.index(known)) == "zander"
+
+
+def test_an_open_project_is_not_imported_into(tmp_path, labels):
+    (tmp_path / "more.csv").write_text("fish,species\nfish 000,zander\n")
+    with session_on(tmp_path / NAME):
+        assert "is open in another process" in run("import", NAME, "more.csv", code=2).stderr

@@ -131,7 +131,7 @@ def report(
     from kernova.text import quantity
     from kernova.workbench.session_report.page import session_page
 
-    check_targets(output, None, kept=[file] if data is None else [file, data])
+    check_targets(None, output, kept=[file] if data is None else [file, data])
     opened = data_of_project(data, images, audio, id_column, label_column, drop, missing)
     project, damage = read_closed(file, opened)
     with progress_bars():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kernova.errors import InputError, MediaError
+from kernova.media.contrast import Contrast
 from kernova.media.pictures import Picture, reduced_picture
 from kernova.media.row_media import ByteCache, MediaKind, RowMedia, standard_size
 from kernova.media.thumbnails import PictureSize, size_of
@@ -55,12 +56,20 @@ class GivenPictures(RowMedia):
         """Return whether the row has a picture."""
         return self._is_row(row) and self._given[row] is not None
 
-    def picture(self, row: int, largest: int = 256) -> Picture:
+    def captions(self, row: int) -> list[str]:
+        """Return the name of the row's picture, empty where it is no file."""
+        return [Path(self.file_name(row) or "").name] if self.has(row) else []
+
+    def picture(
+        self, row: int, largest: int = 256, file: int = 0, contrast: Contrast = "plain"
+    ) -> Picture:
         """Return the row's picture, reduced in size and cached."""
         if not self.has(row):
             raise self._missing(row, "picture")
+        if file != 0:
+            raise self._no_file(row, file)
         size = standard_size(largest)
-        return self._pictures.get((row, size), lambda: self._drawn(row, size))
+        return self._pictures.get((row, size, contrast), lambda: self._drawn(row, size, contrast))
 
     def file_name(self, row: int) -> str | None:
         """Return the path of the row's picture, None where it is no file."""
@@ -75,19 +84,19 @@ class GivenPictures(RowMedia):
         except OSError:
             return None
 
-    def _drawn(self, row: int, largest: int) -> Picture:
+    def _drawn(self, row: int, largest: int, contrast: Contrast) -> Picture:
         one = self._given[row]
         if isinstance(one, str | os.PathLike):
-            return _of_file(Path(one), largest)
+            return _of_file(Path(one), largest, contrast)
         image = one if isinstance(one, Image.Image) else Image.fromarray(_eight_bits(one))
         stream = io.BytesIO()
         image.convert("RGBA" if "A" in image.getbands() else "RGB").save(stream, "PNG")
-        return reduced_picture(stream.getvalue(), f"The picture of row {row}", largest)
+        return reduced_picture(stream.getvalue(), f"The picture of row {row}", largest, contrast)
 
 
-def _of_file(path: Path, largest: int) -> Picture:
+def _of_file(path: Path, largest: int, contrast: Contrast) -> Picture:
     try:
-        return reduced_picture(path.read_bytes(), str(path), largest)
+        return reduced_picture(path.read_bytes(), str(path), largest, contrast)
     except OSError as error:
         raise MediaError(f"{path} cannot be read: {error.strerror}. Restore it.") from error
 

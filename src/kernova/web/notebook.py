@@ -30,13 +30,13 @@ from kernova.workbench.discovery import open_discovery
 from kernova.workbench.workbench import Workbench
 
 _SOURCE: Final = "the table of this program"
-_LOOPBACK: Final = ("http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*")
+_LOOPBACK: Final = ("http://localhost:*", "http://127.0.0.1:*")
 _START_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 10.0
 # A link works once, so that the frame is given its address when its host is known.
 _FRAME_SCRIPT: Final = (
     '{const frame = document.getElementById("NAME"), host = location.hostname;'
-    'if (["localhost", "127.0.0.1", "[::1]"].includes(host)) '
+    'if (["localhost", "127.0.0.1"].includes(host)) '
     'frame.src = "LINK".replace("HOST", host); else frame.remove();}'
 )
 _opened: dict[Path, "WorkbenchPage"] = {}

@@ -192,8 +192,8 @@ REJECTED = {
     ),
     "strangers.csv": (
         b"name,kind\nx,eel\n",
-        "No column of strangers.csv holds ids of this project, such as 'row 2', 'row 3' and 'row "
-        "4'; its columns are name, kind. Add the column of ids, or name it with id_column.",
+        "No column of strangers.csv holds ids of this project, such as 'row 2', 'row 3', 'row 4'; "
+        "its columns are 'name', 'kind'. Add the column of ids, or name it with id_column.",
     ),
     "large.csv": (
         b"x" * (LARGEST_FILE + 600_000),

@@ -96,7 +96,7 @@ def _read(
     columns = _Columns(path)
     ids = id_column or _id_column(columns, names, rows)
     if ids is None:
-        examples = listed([quoted(one) for one in list(rows)[:3]])
+        examples = listed(list(rows)[:3])
         raise InputError(
             f"No column of {name} holds ids of this project, such as {examples}; its columns are "
             f"{listed(names)}. Add the column of ids, or name it with id_column."

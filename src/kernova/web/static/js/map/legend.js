@@ -14,9 +14,10 @@ const MOST_SHOWN = 60;
  * @param {HTMLElement} list
  * @param {import("../types.js").Category[]} categories
  * @param {Uint16Array} labels
- * @param {number} nAccepted rows with an accepted suggestion, where they are drawn fainter
+ * @param {{isOfBatch?: boolean, nAccepted?: number}} [options] whether crosses are rows of the last batch, and how many rows have an accepted
+ *   suggestion, where they are drawn fainter
  */
-export function showLegend(list, categories, labels, nAccepted = 0) {
+export function showLegend(list, categories, labels, { isOfBatch = false, nAccepted = 0 } = {}) {
   const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
@@ -33,6 +34,6 @@ export function showLegend(list, categories, labels, nAccepted = 0) {
     nAccepted > 0 && line(element("span", { class: "faint-sign", "aria-hidden": "true" }, "●"), "fainter: accepted", nAccepted),
     counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
-    counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),
-    counts.has(UNKNOWN) && line(cross("unknown"), "unknown", counts.get(UNKNOWN)));
+    counts.has(AMBIGUOUS) && line(cross("ambiguous"), isOfBatch ? "added last" : "ambiguous", counts.get(AMBIGUOUS)),
+    counts.has(UNKNOWN) && line(cross("unknown"), isOfBatch ? "added last, looks new" : "unknown", counts.get(UNKNOWN)));
 }
