@@ -967,8 +967,8 @@
  * @typedef {{
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
  *   "/api/downloads": {parameters: {}, reply: FormatsReply},
- *   "/api/downloads/coco.json": {parameters: {}, reply: string},
- *   "/api/downloads/label-studio.json": {parameters: {}, reply: string},
+ *   "/api/downloads/coco.json": {parameters: {}, reply: unknown},
+ *   "/api/downloads/label-studio.json": {parameters: {}, reply: unknown},
  *   "/api/history": {parameters: {before?: number|null, limit?: number}, reply: HistoryReply},
  *   "/api/learn": {parameters: {}, reply: LearnReply},
  *   "/api/learn/precision": {parameters: {category?: string|null}, reply: PrecisionCurveReply},
