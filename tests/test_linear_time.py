@@ -118,7 +118,7 @@ def test_all_expressions_are_found():
         "kernova.audio.annotations.textgrid._TOKEN.finditer",
         "kernova.shapes.tps._KEYWORD.fullmatch",
         "kernova.text._INVISIBLE.sub",
-        "kernova.web.access._HOST.fullmatch",
+        "kernova.web.hosts._HOST.fullmatch",
     } <= places
     assert len(places) >= 18
 

@@ -140,6 +140,21 @@ class NotSavedError(InputError):
     """An answer could not be written to its project, so it does not count."""
 
 
+class BlockedUndoError(InputError):
+    """An entry of a log cannot be undone, because a later one depends on it.
+
+    Attributes
+    ----------
+    number, later : int
+        Numbers of the entry, and of the one that depends on it.
+    """
+
+    def __init__(self, message: str, *, number: int, later: int) -> None:
+        super().__init__(message)
+        self.number = number
+        self.later = later
+
+
 def check_count(value: object, name: str, least: int) -> None:
     """Raise if the value is not a whole number of at least ``least``."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)

@@ -251,3 +251,79 @@ def test_unusable_keys_are_rejected_before_a_file_is_made(certificates):
     ):
         assert rejected("--tls-cert", "cert.pem", "--tls-key", key) == sentence
     assert set(certificates.iterdir()) == before
+
+
+# --- invitations and overlap -----------------------------------------------------------------
+
+
+def test_invitations_are_printed_once_for_each_name(folder):
+    words = ("--invite", " Anna  B.", "--invite", "Bob", "--invite", "Bob", "--no-browser")
+    with started(*words) as (_, told):
+        assert list(told["invitations"]) == ["Anna B.", "Bob"]
+        [link] = told["invitations"]["Bob"]
+        assert link.startswith(f"{told['address']}invitation?code=")
+        assert status_of(link) == 200
+        assert status_of(link) == 200  # it is used up by the button only
+        assert status_of(f"{link}x") == 401
+
+
+def test_the_terminal_says_who_can_open_the_links(folder):
+    process = subprocess.Popen(
+        [*START, "--invite", "Anna", "--no-browser"],
+        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        lines = iter(process.stdout.readline, "")
+        seen = []
+        for line in lines:
+            seen.append(line)
+            if "Ctrl-C" in line:
+                break
+        text = " ".join("".join(seen).split())
+        assert re.search(r"For Anna: http://127\.0\.0\.1:\d+/invitation\?code=\S+ ", text)
+        assert "Send each link to its expert: it works once, within 72 hours." in text
+        assert (
+            "Other machines cannot open these links, because the page is served to this machine "
+            "only: pass --host 0.0.0.0 with --token-file."
+        ) in text
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=120)
+
+
+def test_overlap_is_stored_in_the_project(folder):
+    def plan_of(*words):
+        with started("--no-browser", *words) as (_, told):
+            token = {"Authorization": f"Bearer {told['token']}"}
+            request = urllib.request.Request(f"{told['address']}api/overlap", headers=token)
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(request, timeout=60) as reply:
+                plan = json.load(reply)
+        return plan["fraction"], plan["experts"]
+
+    assert plan_of("--overlap", "0.1") == (0.1, 2)
+    assert plan_of() == (0.1, 2)
+    assert plan_of("--overlap", "0.25", "--overlap-experts", "3") == (0.25, 3)
+    assert plan_of("--overlap", "0") == (0.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--overlap-experts", "3"],
+            "--overlap-experts needs the fraction of the rows; pass it with --overlap, such as "
+            "--overlap 0.1.",
+        ),
+        (
+            ["--terminal", "--invite", "Anna"],
+            "--invite makes links to the page, and --terminal serves none; leave one of them out.",
+        ),
+        (
+            ["--invite", "\u200b"],
+            "An expert name must be readable text of 1 to 100 characters; got '\\u200b'.",
+        ),
+    ],
+)
+def test_options_of_colleagues_that_do_not_fit(folder, words, message):
+    assert " ".join(rejected(*words).split()) == message

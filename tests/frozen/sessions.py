@@ -26,7 +26,7 @@ PROJECTS = {
 }
 
 # Fields of events that the landed version had not; they are left out while they are unset.
-ADDED_LATER = {"confidence"}
+ADDED_LATER = {"confidence", "is_blind"}
 
 
 def table(as_frame):

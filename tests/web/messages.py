@@ -16,6 +16,13 @@ VOID_LINK = (
     "that runs kernova for a new one."
 )
 WRONG_TOKEN = "This token is wrong."
+VOID_INVITATION = (
+    "This invitation has been used, was revoked, or is older than 72 hours. Ask whoever sent it "
+    "for a new link."
+)
+ONLY_THE_HOST_INVITES = (
+    "Invited experts cannot invite others. Ask whoever runs kernova for another link."
+)
 OTHER_HOST = "This host name is not allowed. Use the address that kernova printed."
 OTHER_ORIGIN = "Only kernova's own page may send this request."
 TOO_LARGE = "The request is larger than 1 MB (a file of labels: 16 MB). Send less at a time."

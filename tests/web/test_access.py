@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from kernova.web.access import hosts_for
+from kernova.web.hosts import hosts_for
 from tests.web import messages
 from tests.web.in_process import BEARER, TOKEN, client_of, fish, opened, rejected, served
 from tests.web.messages import NOTICE
@@ -255,7 +255,7 @@ def test_head_requests_return_the_headers_only(script):
 
 @pytest.mark.parametrize(
     ("path", "allowed"),
-    [("/api/learn", "GET, POST, HEAD"), ("/api/undo", "POST"), ("/static/index.html", "GET, HEAD"),
+    [("/api/learn", "GET, POST, HEAD"), ("/api/skips", "POST"), ("/static/index.html", "GET, HEAD"),
      ("/api/rows/1", "GET, HEAD"), ("/api/answers/3", "PATCH")],
 )  # fmt: skip
 def test_unsupported_methods_are_rejected_with_the_allowed_ones(script, path, allowed):

@@ -41,7 +41,8 @@ def test_a_session_from_the_first_question_to_the_history(client):
     session = client.get("/api/session").json()
     assert (session["rows"], session["columns"], session["media"]) == (60, 3, "none")
     assert session["preparation"]["state"] == "ready"
-    assert client.post("/api/experts", json={"name": "  Anna "}).json() == {"name": "Anna"}
+    joined = client.post("/api/experts", json={"name": "  Anna "}).json()
+    assert joined == {"name": "Anna", "doubt": None}
     anna = Expert(client, "Anna")
     question = anna.ask()
     assert question["number"] == 1
@@ -65,7 +66,7 @@ def test_a_session_from_the_first_question_to_the_history(client):
     assert band["questions"] == [1, 2, 3]
     for low, expected, high in zip(band["low"], now["by_lot"], band["high"], strict=True):
         assert low <= expected <= high
-    assert now["experts"] == [{"name": "Anna", "questions": 3, "is_here": True}]
+    assert now["experts"] == [{"name": "Anna", "questions": 3, "comparisons": 0, "is_here": True}]
     assert len(now["advice"]["known"]) == 2
     assert state(client, since=now["version"]) == {
         "version": now["version"], "unchanged": True, "preparation": now["preparation"],

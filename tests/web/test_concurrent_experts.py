@@ -2,6 +2,7 @@
 
 import errno
 import io
+import threading
 
 import pandas as pd
 import pytest
@@ -79,6 +80,8 @@ def test_a_key_of_another_request_is_rejected(client):
         ("categories/merge", {"into": "carp", "others": ["pike"]}),
         ("categories/delete", {"name": "carp"}),
         ("undo", {}),
+        ("undo", {"entry": 1}),
+        ("overlap", {"fraction": 0.1}),
     ],
 )
 def test_every_request_can_be_repeated_with_its_key(client, path, words):
@@ -213,3 +216,65 @@ def test_the_version_changes_when_experts_come_and_go(folder):
         version, is_unchanged, present = seen(since=version)
         assert (is_unchanged, present) == (False, {"Anna": True, "Bob": False})
         assert seen(since=version)[1]
+
+
+# --- comparisons of several experts at once --------------------------------------------------
+
+
+def test_many_experts_at_once_compare_every_planned_row_exactly_once(client):
+    experts = [Expert(client, f"expert {number}") for number in range(6)]
+    experts[0].say("overlap", fraction=1, experts=3)
+    failures = []
+
+    def work(expert):
+        try:
+            for _ in range(200):
+                question = expert.ask()
+                if question is None:
+                    return
+                assert not (question["is_blind"] and question["card"]["opinions"])
+                expert.say("answers", row=question["row"], label=f"kind {question['row'] % 3}")
+        except Exception as error:  # noqa: BLE001 - raised again by the main thread
+            failures.append(error)
+
+    for _ in range(2):  # rows that others had open at the end are left for a second turn
+        threads = [threading.Thread(target=work, args=(one,)) for one in experts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    told = client.get("/api/agreement").json()
+    assert (told["rows"], told["raw"], told["seen_rows"]) == (60, 1.0, 0)
+    opinions = [client.get(f"/api/rows/{row}").json()["opinions"] for row in range(60)]
+    assert {len(of_row) for of_row in opinions} == {3}
+    assert {len({one["expert"] for one in of_row}) for of_row in opinions} == {3}
+
+
+def test_an_undone_comparison_is_asked_again(client):
+    anna, bob = Expert(client, "Anna"), Expert(client, "Bob")
+    anna.say("overlap", fraction=1)
+    row = anna.ask()["row"]
+    anna.answer("carp")
+    assert bob.ask(source="overlap")["row"] == row
+    bob.answer("pike")
+    assert bob.ask(source="overlap") is None
+    bob.say("undo")
+    assert bob.ask(source="overlap")["row"] == row
+    # Whoever undoes the first answer leaves nothing to compare.
+    anna.say("undo")
+    assert bob.ask(source="overlap") is None
+
+
+def test_a_comparison_whose_row_was_settled_meanwhile_is_still_an_opinion(client):
+    anna, bob, cleo = (Expert(client, name) for name in ("Anna", "Bob", "Cleo"))
+    anna.say("overlap", fraction=1, experts=3)
+    row = anna.ask()["row"]
+    anna.answer("carp")
+    bob.ask(source="overlap")
+    cleo.say("labels", rows=[row], label="eel")
+    cleo.say(f"disagreements/{row}", label="eel")
+    bob.say("answers", row=row, label="carp")
+    assert {one["expert"] for one in client.get(f"/api/rows/{row}").json()["opinions"]} == {
+        "Anna", "Bob", "Cleo",
+    }  # fmt: skip

@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from kernova.web import login
-from kernova.web.access import Access, Hosts
+from kernova.web.access import Access
+from kernova.web.hosts import Hosts
 from kernova.web.login import Key, Throttle, address_group, login_link, open_browser
 from kernova.web.serve import bind_endpoint
 from tests.web import messages

@@ -279,10 +279,14 @@ class _Reading:
             + f", {quantity(summary['labelled'], 'labelled row')} in "
             + f"{quantity(summary['categories'], 'category', 'categories')}.",
         )
+        n_added, n_batches = sum(summary["batches"]), len(summary["batches"])
+        batches = quantity(n_batches, "batch", "batches")
+        added = f" ({n_added:,} of them added in {batches})" if n_batches else ""
         if summary["strategy"] is not None:
             out.print_lines(
-                f"Table: {summary['rows']:,} rows, {summary['columns']:,} columns. Strategy: "
-                f"{summary['strategy']}, seed {summary['seed']}. Format: {summary['format']}."
+                f"Table: {summary['rows']:,} rows{added}, {summary['columns']:,} columns. "
+                f"Strategy: {summary['strategy']}, seed {summary['seed']}. "
+                f"Format: {summary['format']}."
             )
         if summary["last"]:
             out.print_lines(f"First entry: {summary['first']}. Last entry: {summary['last']}.")
@@ -302,7 +306,11 @@ class _Reading:
             "id": content.project,
             "strategy": None if head is None else head.strategy,
             "seed": None if head is None else head.seed,
-            "rows": None if head is None else head.n_rows,
+            "rows": None if head is None else content.n_rows,
+            "batches": [part.n_rows for part in content.parts[1:]],
+            "sources": [
+                None if part.source is None else part.source.data.absolute for part in content.parts
+            ],
             "columns": None if head is None else head.n_columns,
             "entries": len(content.records),
             "experts": experts,
@@ -362,5 +370,4 @@ class _Ids(Sequence[object]):
         return f"row {row}" if found is None else found
 
     def __len__(self) -> int:
-        head = self._content.head
-        return 0 if head is None else head.n_rows
+        return self._content.n_rows

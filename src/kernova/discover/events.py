@@ -81,11 +81,16 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class RowLabelled:
-    """A row was labelled without being asked, or labelled again."""
+    """A row was labelled without being asked, or labelled again.
+
+    ``is_blind`` holds for the answer of a further expert who was asked about the row, and to whom
+    the answers of others were not shown.
+    """
 
     row: int
     label: str
     confidence: Confidence | None = None
+    is_blind: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +253,13 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """An expert skipped a row that another had labelled meanwhile: its label stays."""
+    """An expert skipped a row that another had labelled: its label stays.
+
+    ``is_blind`` is as in :class:`RowLabelled`.
+    """
 
     row: int
+    is_blind: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +499,7 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
     str: _name,
     Confidence | None: _confidence,
     bool: _switch,
+    bool | None: _switch,  # omitted where it is not known
     str | None: lambda value: None if value is None else _name(value),
     tuple[int, ...]: lambda values: _several(_row_or_number, values),
     tuple[str, ...]: lambda values: _several(_name, values),

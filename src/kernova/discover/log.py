@@ -34,7 +34,7 @@ from kernova.discover.questions import Answer
 from kernova.discover.review.annotations import ANNOTATING, Annotations
 from kernova.discover.state import SessionState
 from kernova.discover.store import ProjectStore
-from kernova.errors import InputError, KernovaError, quoted
+from kernova.errors import BlockedUndoError, InputError, KernovaError, quoted
 
 # Events that stay: the first, and those that added rows, to which later ones may refer.
 _NOT_UNDONE: Final = (PriorLabels, RowsAdded)
@@ -168,11 +168,13 @@ class EffectiveEvents:
         positions = range(len(self._numbers) - 1, -1, -1)
         return next((one for one in positions if not self._adds_rows(self._numbers[one])), None)
 
-    def last_by(self, expert: str) -> int | None:
-        """Return the record number of an expert's last event in effect."""
+    def last_by(self, expert: str | None, before: int | None = None) -> int | None:
+        """Return the record number of an expert's last event in effect; for None, of anyone's."""
         records = self.records
-        numbers = (one for one in reversed(self._numbers) if records[one - 1].by == expert)
-        return next((one for one in numbers if not self._adds_rows(one)), None)
+        end = len(self._numbers) if before is None else bisect_left(self._numbers, before)
+        numbers = (self._numbers[place] for place in range(end - 1, -1, -1))
+        own = (one for one in numbers if expert in (None, records[one - 1].by))
+        return next((one for one in own if not self._adds_rows(one)), None)
 
     def _adds_rows(self, number: int) -> bool:
         return isinstance(self.records[number - 1].event, RowsAdded)
@@ -191,7 +193,7 @@ class EffectiveEvents:
 
         Raises
         ------
-        InputError
+        BlockedUndoError
             If one of them changes the answer of that very record.
         """
         question = self.question_of(number)
@@ -415,21 +417,55 @@ class EventLog:
         """Undo an event and save that; raise, and change nothing, if a later one depends on it."""
         if self._unsaved is not None:
             self._save_batch(is_last=False)
-        position = self.effective.position_of(cast(Undone, record.event))
+        old, new = self._without(cast(Undone, record.event))
+        self._replace_last(old, new)
+        try:
+            if self.store is not None:
+                self.store.append(record)
+        except KernovaError:
+            self._replace_last(new, old)
+            raise
+        self._add(record)
+        self._annotations = None
+
+    def blocker_of_undo(self, number: int) -> int | None:
+        """Return the number of a record that prevents the undo of another; None if none does.
+
+        Raises
+        ------
+        InputError
+            If that record is not in effect.
+        """
+        try:
+            old, new = self._without(Undone(number))
+            self._replace_last(old, new)
+        except BlockedUndoError as error:
+            return error.later
+        self._replace_last(new, old)
+        return None
+
+    def order_of_undo(self, number: int) -> list[int]:
+        """Return the records to undo so that one is undone, those that depend on it first."""
+        if self.blocker_of_undo(number) is None:
+            return [number]
+        log, order, wanted = EventLog(self.n_first_rows, self.records), [], [number]
+        while wanted:
+            try:
+                log.append(Record(Undone(wanted[-1])))
+                order.append(wanted.pop())
+            except BlockedUndoError as error:
+                wanted.append(error.later)
+        return order
+
+    def _without(self, undone: Undone) -> tuple[list[EffectiveEvent], list[EffectiveEvent]]:
+        """Return the events from an undone one on, and those that follow the earlier ones then."""
+        position = self.effective.position_of(undone)
         if position is None:
             raise InputError("There is nothing to undo.")
         removed, *later = self.effective.since(position)
         renumbered = self.effective.changes_without(removed.number)
         new = [one._replace(event=renumbered.get(one.number, one.event)) for one in later]
-        self._replace_last([removed, *later], new)
-        try:
-            if self.store is not None:
-                self.store.append(record)
-        except KernovaError:
-            self._replace_last(new, [removed, *later])
-            raise
-        self._add(record)
-        self._annotations = None
+        return [removed, *later], new
 
     def _replace_last(self, old: list[EffectiveEvent], new: list[EffectiveEvent]) -> None:
         """Let other events follow the earlier ones, or raise, with the state as it was before.
@@ -492,10 +528,12 @@ def check_new_names(event: Event, is_known: Callable[[str], bool]) -> None:
         check_new_names(part, is_known)
 
 
-def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> InputError:
+def _cannot_undo(removed: EffectiveEvent, later: EffectiveEvent) -> BlockedUndoError:
     expert = "" if later.by is None else f" by {quoted(later.by)}"
     description = _DESCRIPTIONS[type(later.event).__name__]
-    return InputError(
+    return BlockedUndoError(
         f"Log entry {removed.number} cannot be undone: entry {later.number}{expert} depends on it "
-        f"({description}). Undo that one first."
+        f"({description}). Undo that one first.",
+        number=removed.number,
+        later=later.number,
     )

@@ -8,11 +8,16 @@ _Value = TypeVar("_Value")
 
 
 class Opinion(NamedTuple):
-    """The label an expert gave a row, and the question it answered, if any."""
+    """The label an expert gave a row, and the question it answered, if any.
+
+    ``blind`` is the last label that the expert gave without having seen the opinion of another; it
+    is None where there was none.
+    """
 
     label: str
     question: int | None = None
     by: str | None = None
+    blind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,11 @@ class Opinions:
         """Return how many experts have labelled a row."""
         return len(self._of_row.get(row, ()))
 
+    def is_only_by_others(self, row: int, expert: str | None) -> bool:
+        """Return whether experts have labelled a row, but not this one."""
+        opinions = self._of_row.get(row, ())
+        return bool(opinions) and all(one.by != expert for one in opinions)
+
     @property
     def n_disputed(self) -> int:
         """Number of rows that experts label differently and that are not settled."""
@@ -103,20 +113,28 @@ class Opinions:
 
     def _names_any(self, row: int, names: set[str]) -> bool:
         opinions = self._of_row.get(row, ())
-        return self._settled.get(row) in names or any(one.label in names for one in opinions)
+        return self._settled.get(row) in names or any(
+            one.label in names or one.blind in names for one in opinions
+        )
 
     def record(self, rows: Iterable[int], opinion: Opinion) -> None:
-        """Record an expert's opinion about rows."""
+        """Record an expert's opinion about rows.
+
+        An opinion whose ``blind`` is None counts as blind if it is the only one.
+        """
+        alone = opinion._replace(blind=opinion.label)
         for row in rows:
             if row not in self._of_row:
-                self._of_row[row] = (opinion,)
+                self._of_row[row] = (alone,)
                 self._naming.setdefault(opinion.label, []).append(row)
                 continue
             others = [one for one in self._of_row[row] if one.by != opinion.by]
             before = self.about(row)
+            own = next((one.blind for one in before.opinions if one.by == opinion.by), None)
+            kept = opinion if opinion.blind else opinion._replace(blind=own)
             is_settled = before.settled == opinion.label  # else it reopens the disagreement
             settled = before.settled if is_settled or not others else None
-            self._set(row, (*others, opinion), settled, before.shared)
+            self._set(row, (*others, kept if others else alone), settled, before.shared)
 
     def settle(self, row: int, label: str) -> None:
         """End a disagreement."""
@@ -133,7 +151,11 @@ class Opinions:
         for row in rows:
             opinions, settled, shared = self.about(row)
             renamed = tuple(
-                one._replace(label=new) if one.label in old else one for one in opinions
+                one._replace(
+                    label=new if one.label in old else one.label,
+                    blind=new if one.blind in old else one.blind,
+                )
+                for one in opinions
             )
             self._set(row, renamed, new if settled in old else settled, shared)
 
@@ -141,7 +163,11 @@ class Opinions:
         """Remove the opinions about rows that name a category."""
         for row in rows:
             opinions, settled, shared = self.about(row)
-            left = tuple(one for one in opinions if one.label != name)
+            left = tuple(
+                one._replace(blind=None) if one.blind == name else one
+                for one in opinions
+                if one.label != name
+            )
             is_shared = len(left) > 1
             is_settled = is_shared and settled != name
             self._set(row, left, settled if is_settled else None, shared if is_shared else None)
@@ -167,11 +193,12 @@ class Opinions:
         _put_or_drop(self._settled, row, settled)
         _put_or_drop(self._shared, row, shared)
         labels = {opinion.label for opinion in opinions}
+        blind = {opinion.blind for opinion in opinions if opinion.blind is not None}
         if len(labels) > 1 and settled is None:
             self._disputed.add(row)
         else:
             self._disputed.discard(row)
-        for label in labels if settled is None else {*labels, settled}:
+        for label in labels | blind if settled is None else {*labels, *blind, settled}:
             self._naming.setdefault(label, []).append(row)
 
 

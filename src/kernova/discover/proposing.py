@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from kernova.discover.questions import (
     Answer,
+    AskedQuestion,
     Asker,
     CopiedAsker,
     OpenQuestions,
@@ -16,6 +17,7 @@ from kernova.discover.questions import (
     proposal_besides,
 )
 from kernova.discover.sampling import SampledAsker, SampledFirst
+from kernova.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from kernova.discover.preparation import Preparation
@@ -166,3 +168,50 @@ class Proposer:
         run = _Run(self._strategy.start(self._preparation))
         run.observe(answers)
         return run
+
+
+def check_askable(
+    row: int,
+    row_id: object,
+    expert: str | None,
+    state: "SessionState",
+    open_questions: OpenQuestions,
+    *,
+    is_blind: bool,
+) -> None:
+    """Raise if an expert cannot be asked about a given row.
+
+    Parameters
+    ----------
+    row, row_id
+        The row, and its id for the message.
+    expert : str or None
+        Name of the expert.
+    state : SessionState
+        The labels and opinions so far.
+    open_questions : OpenQuestions
+        The questions that are open.
+    is_blind : bool
+        Whether a further opinion is asked for, of another expert than those who have one.
+    """
+    if is_blind and not state.opinions.is_only_by_others(row, expert):
+        raise InputError(
+            f"The row {quoted(row_id)} has no label by another expert, or has one by this one, so "
+            "it is not asked for a further opinion."
+        )
+    if not is_blind and row in state.entries:
+        raise InputError(
+            f"The row {quoted(row_id)} is already labelled or skipped, so it is not asked again. "
+            "Use label_row to change its label."
+        )
+    if any(holder != expert for holder in open_questions.holder_of(row)):
+        raise InputError(
+            f"The row {quoted(row_id)} is being labelled by another expert; choose another row."
+        )
+
+
+def is_current(question: AskedQuestion, expert: str | None, state: "SessionState") -> bool:
+    """Return whether an expert's open question still makes sense, whatever was labelled since."""
+    if question.is_blind:
+        return state.opinions.is_only_by_others(question.row, expert)
+    return question.row not in state.entries

@@ -36,6 +36,8 @@ class Question:
         The numbers behind the sentence.
     alternatives : tuple of int
         Rows that the strategy ranks next, the best first.
+    is_blind : bool
+        Whether others have labelled the row, and the expert is not to see how.
     """
 
     row: int
@@ -43,6 +45,7 @@ class Question:
     reason: str
     evidence: Mapping[str, float] = field(default_factory=dict)
     alternatives: tuple[int, ...] = ()
+    is_blind: bool = False
 
     def numbered(self, number: int, row_id: Any) -> "AskedQuestion":
         """Return the question as an expert sees it."""
@@ -52,6 +55,7 @@ class Question:
             self.reason,
             self.evidence,
             self.alternatives,
+            self.is_blind,
             number=number,
             id=row_id,
         )

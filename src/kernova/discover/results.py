@@ -1,7 +1,7 @@
 """Results of a session: a read-only view of its state and log."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, Self, TypeVar, overload
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernova.discover.events import Confidence, Event, LogEntry, Record
 from kernova.discover.log import EventLog
 from kernova.discover.notebook_view import session_html, summary_html
-from kernova.discover.opinions import Disagreement
+from kernova.discover.opinions import Disagreement, Opinion
 from kernova.discover.questions import AskedQuestion, OpenQuestions
 from kernova.discover.review.annotations import Annotations
 from kernova.discover.rows import RowIds
@@ -158,6 +158,11 @@ class SessionResults:
         questions = self._state.questions
         return questions[question - 1].row if 1 <= question <= len(questions) else None
 
+    def question_rows(self, question: int) -> tuple[int, ...]:
+        """Return the row index of a question, then those that were labelled with it."""
+        asked = self._state.questions[question - 1 : question] if question > 0 else []
+        return (asked[0].row, *asked[0].others) if asked else ()
+
     @property
     def is_accepted(self) -> Mask:
         """Whether each row's label is an accepted suggestion of a model, not one given by hand."""
@@ -219,6 +224,19 @@ class SessionResults:
     def opinions_of(self, row: int) -> dict[str | None, str]:
         """Return each expert's latest label of a row index, the newest last."""
         return self._state.opinions.of(row)
+
+    def all_opinions_of(self, row: int) -> tuple[Opinion, ...]:
+        """Return everything about the experts' latest opinions of a row index, the newest last."""
+        return self._state.opinions.about(row).opinions
+
+    @property
+    def shared_rows(self) -> list[int]:
+        """Row indices of the rows that several experts have labelled."""
+        return list(self._state.opinions.shared())
+
+    def rows_of(self, name: str) -> Sequence[int]:
+        """Return the row indices of a category; none if there is no such category."""
+        return self._state.categories.get(name, ())
 
     @property
     def shared_opinions(self) -> dict[int, dict[str | None, str]]:
@@ -315,6 +333,21 @@ class SessionResults:
         """
         end = self.n_records if before is None else min(before - 1, self.n_records)
         return [self._log.entry(number) for number in range(end, max(0, end - limit), -1)]
+
+    def last_by(self, expert: str | None, before: int | None = None) -> int | None:
+        """Return the number of an expert's last record in effect, before another if given.
+
+        Without a name, it is the last of all experts.
+        """
+        return self._log.effective.last_by(expert, before)
+
+    def blocker_of_undo(self, number: int) -> int | None:
+        """Return the number of a record that prevents the undo of another; None if none does."""
+        return self._log.blocker_of_undo(number)
+
+    def order_of_undo(self, number: int) -> list[int]:
+        """Return the records to undo so that one is undone, those that depend on it first."""
+        return self._log.order_of_undo(number)
 
     def number_of_key(self, key: str | None) -> int | None:
         """Return the number of the record that a request with this key made, if any."""

@@ -22,7 +22,7 @@ from kernova.discover.growth.adding import Growing, n_first_rows
 from kernova.discover.log import EventLog, check_new_names
 from kernova.discover.names import category_name, expert_name
 from kernova.discover.preparation import Preparation
-from kernova.discover.proposing import Proposer
+from kernova.discover.proposing import Proposer, check_askable, is_current
 from kernova.discover.questions import AskedQuestion, OpenQuestions, Question, Strategy
 from kernova.discover.results import SessionResults, ShowsResults
 from kernova.discover.review import Review
@@ -222,13 +222,15 @@ class CategoryDiscovery(Growing, ShowsResults):
         """
         state, name = self._started().state, expert_name(expert)
         question = self._open.of(name, len(state.questions) + 1)
-        if question is not None and question.row not in state.entries:
+        if question is not None and is_current(question, name, state):
             return question
         self._open.close(name)
         proposed = self._unlike_question(name) or self._proposer.propose(state, self._open, name)
         return None if proposed is None else self._opened_for(name, proposed)
 
-    def ask_row(self, row_id: Hashable, reason: str, expert: str | None = None) -> AskedQuestion:
+    def ask_row(
+        self, row_id: Hashable, reason: str, expert: str | None = None, *, is_blind: bool = False
+    ) -> AskedQuestion:
         """Open a question about a given row, in place of the expert's open question.
 
         Parameters
@@ -239,6 +241,8 @@ class CategoryDiscovery(Growing, ShowsResults):
             The reason for asking about it, in a sentence.
         expert : str, optional
             Name of the expert.
+        is_blind : bool
+            Whether to ask for a further opinion, on a row with labels by other experts only.
 
         Returns
         -------
@@ -247,16 +251,9 @@ class CategoryDiscovery(Growing, ShowsResults):
         """
         state, name = self._started().state, expert_name(expert)
         row = self._ids.row_of(row_id)
-        if row in state.entries:
-            raise InputError(
-                f"The row {quoted(row_id)} is already labelled or skipped, so it is not asked "
-                "again. Use label_row to change its label."
-            )
-        if any(holder != name for holder in self._open.holder_of(row)):
-            raise InputError(
-                f"The row {quoted(row_id)} is being labelled by another expert; choose another row."
-            )
-        return self._opened_for(name, Question(row, np.array([row], dtype=np.intp), reason))
+        check_askable(row, row_id, name, state, self._open, is_blind=is_blind)
+        rows = np.array([row], dtype=np.intp)
+        return self._opened_for(name, Question(row, rows, reason, is_blind=is_blind))
 
     def release(self, expert: str | None = None) -> None:
         """Close an expert's open question, if any, so that others may be asked it."""
@@ -340,22 +337,27 @@ class CategoryDiscovery(Growing, ShowsResults):
         """
 
         def event(name: str | None) -> events.Event:
-            row = self._open_question(name).row
-            skipped = events.Unsure(row) if unsure else events.Skipped(row)
-            return events.Passed(row) if row in self._state.entries else skipped
+            question = self._open_question(name)
+            if question.row in self._state.entries:
+                return events.Passed(question.row, question.is_blind or None)
+            return events.Unsure(question.row) if unsure else events.Skipped(question.row)
 
         return self._record(event, expert, key)
 
     # --- corrections -----------------------------------------------------------------------
 
-    def undo(self, *, expert: str | None = None, key: str | None = None) -> int:
+    def undo(
+        self, *, entry: int | None = None, expert: str | None = None, key: str | None = None
+    ) -> int:
         """Undo the last record of an expert or, without a name, the last of all.
 
-        It works even if others have continued since; if a later record depends on it, an error
-        names that one and nothing changes.
+        With ``entry``, it is the record with this number. It works even if others have continued
+        since; if a later record depends on it, an error names that one and nothing changes.
         """
 
         def event(name: str | None) -> events.Undone:
+            if entry is not None:
+                return events.Undone(entry, entry)
             number = None if name is None else self._log.effective.last_by(name)
             if name is not None and number is None:
                 raise InputError(f"There is nothing by {quoted(name)} to undo.")
@@ -398,8 +400,8 @@ class CategoryDiscovery(Growing, ShowsResults):
         row, category = self._ids.row_of(row_id), category_name(label)
 
         def event(name: str | None) -> events.Event:
-            if name in self._open.holder_of(row) and row not in self._state.entries:
-                return events.Answered(row, category, (), confidence)
+            if name in self._open.holder_of(row):
+                return self._answered(name, category, (), confidence)
             return events.RowLabelled(row, category, confidence)
 
         return self._record(event, expert, key)
@@ -573,12 +575,12 @@ class CategoryDiscovery(Growing, ShowsResults):
         others: tuple[int, ...] = (),
         confidence: events.Confidence | None = None,
     ) -> events.Event:
-        row, category = self._open_question(name).row, category_name(label)
-        if row not in self._state.entries:
-            return events.Answered(row, category, others, confidence)
+        question, category = self._open_question(name), category_name(label)
+        if question.row not in self._state.entries:
+            return events.Answered(question.row, category, others, confidence)
         if others:
-            return events.RowsLabelled((row, *others), category, confidence)
-        return events.RowLabelled(row, category, confidence)
+            return events.RowsLabelled((question.row, *others), category, confidence)
+        return events.RowLabelled(question.row, category, confidence, question.is_blind or None)
 
     def _open_question(self, name: str | None) -> AskedQuestion:
         question = self._open.by_expert.get(name)
@@ -588,7 +590,7 @@ class CategoryDiscovery(Growing, ShowsResults):
 
     def _opened_for(self, name: str | None, question: Question) -> AskedQuestion:
         row_id = self._ids[question.row]
-        if question.row in self._state.entries:
+        if question.row in self._state.entries and not question.is_blind:
             raise InputError(
                 f"The strategy {quoted(self._strategy.name)} asks again for the row "
                 f"{quoted(row_id)}, which has been answered; correct the strategy."

@@ -98,6 +98,11 @@ class ProjectStore:
         self.table_digest: Callable[[], TableDigest] | None = None
 
     @property
+    def id(self) -> str:
+        """Random text that identifies the project, the same in all copies of it."""
+        return self._project
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """The events of the records."""
         return tuple(record.event for record in self.records)

@@ -1,13 +1,16 @@
 """Parameters of a table that is opened with its media: roles of columns, features and context."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from kernova.errors import quoted
+from kernova.kernels.components import WideRows
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable, read_raw
+from kernova.tables.known import KnownColumns, like_known
 from kernova.tables.table import Missing, Reading, Table, table_of
 from kernova.text import listed
 
@@ -26,6 +29,12 @@ class DataRequest(NamedTuple):
     link: str | None = None
     reading: Reading = "strict"
     only: frozenset[str] | None = None  # the features, if they are known; all others are none
+    like: KnownColumns | None = None  # columns of the table that these are further rows of
+    rotation_invariant: bool = False  # of pictures that are described
+    embeddings: str | None = None  # a file of vectors that are compared instead of the columns
+    cache: Path | None = None  # a file that keeps the descriptors of pictures
+    # Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_with: WideRows | None = None
 
     @property
     def named(self) -> list[str]:
@@ -41,18 +50,23 @@ class DataRequest(NamedTuple):
 
     def raw(self) -> RawTable:
         """Return the file's columns; those to show are texts as written, if they can be."""
-        codes = self.reading == "auto"
-        return read_raw(self.source, self.id_column, self._only_shown, codes=codes)
+        texts = [*self._only_shown, *(() if self.like is None else self.like.texts)]
+        raw = read_raw(self.source, self.id_column, texts, codes=self.reading == "auto")
+        # Measurements of a known table are made later.
+        is_known = self.like is not None and self.reader is None
+        return like_known(raw, self.like, self.source) if self.like and is_known else raw
 
     def table(self, raw: RawTable, aside: Sequence[str] = ()) -> Table:
         """Return the table of a raw table, without the columns set aside."""
+        if self.like is not None:  # a column with one value may be a feature all the same
+            raw = raw._replace(aside=raw.aside - set(self.like.names))
         taken = {*self.named, raw.own_id, ""}
         names = self._names_of(raw)
         others = [] if self.only is None else [name for name in names if name not in self.only]
         without = [
             name
             for name in dict.fromkeys([*aside, *self._only_shown, *others])
-            if name not in taken
+            if name not in taken and (self.like is None or name in names)
         ]
         return table_of(
             raw,
@@ -64,6 +78,11 @@ class DataRequest(NamedTuple):
             keep=self._kept(raw),
             reading=self.reading,
             with_dates=False,
+            optional=()
+            if self.like is None
+            else [one for one in self.named if one != self.id_column],
+            categories=() if self.like is None else self.like.texts,
+            like=self.like if self.reading == "auto" else None,
         )
 
     def _kept(self, raw: RawTable) -> Sequence[str]:
@@ -94,8 +113,12 @@ class DataRequest(NamedTuple):
         if self.only is not None:
             unused |= {*names} - self.only
         unused -= {*self.named, *hidden, "", str(table.ids.name)}
-        link = None if self.link is None else LinkTemplate(self.link, names, self.source)
-        return Context(columns, self.show or [name for name in names if name in unused], link)
+        show, address = list(self.show), self.link
+        if self.like is not None:  # further rows need not have columns that are only shown
+            show = [name for name in show if name in names]
+            address = self.like.link(address, names)
+        link = None if address is None else LinkTemplate(address, names, self.source)
+        return Context(columns, show or [name for name in names if name in unused], link)
 
     def is_numbered(self, raw: RawTable) -> bool:
         """Return whether the row ids are row numbers."""

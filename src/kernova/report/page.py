@@ -303,6 +303,7 @@ class Card(NamedTuple):
     ending: str = ""  # A line below the bars; empty for none
     # Whether to highlight the card by colour. Its lead should carry the same information as text.
     marked: bool = False
+    picture: bytes | None = None  # PNG of the row, below its name
 
 
 def cards(of_rows: Sequence[Card]) -> Html:
@@ -399,11 +400,17 @@ def _card(card: Card) -> str:
     bars = "".join(map(_bar, card.bars))
     ending = f'<p class="ending">{escaped(card.ending)}</p>' if card.ending else ""
     mark = ' class="marked"' if card.marked else ""
+    image = "" if card.picture is None else _image_of(card.title, card.picture)
     return (
         f"<article{mark}>"
-        f"<h3>{escaped(card.title)}</h3><p>{escaped(card.lead)}</p>"
+        f"<h3>{escaped(card.title)}</h3>{image}<p>{escaped(card.lead)}</p>"
         f"{f'<ul>{bars}</ul>' if bars else ''}{ending}</article>\n"
     )
+
+
+def _image_of(title: str, png: bytes) -> str:
+    encoded = base64.b64encode(png).decode()
+    return f'<img src="data:image/png;base64,{encoded}" alt="{escaped(title)}">'
 
 
 def _bar(bar: Bar) -> str:

@@ -16,6 +16,7 @@ import pyarrow.compute as compute
 from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.tables.columns import decoded
 from kernova.text import listed
+from kernova.typing import Indices
 
 # The host is written out: no value of a row can change it.
 _BEGINNING: Final = re.compile(r"https?://[^\s/?#{}\\@]+(?=[/?#])", re.IGNORECASE)
@@ -157,6 +158,46 @@ class Context:
 
 
 NO_CONTEXT: Final = Context(pa.table({}))
+
+
+def joined_context(parts: Sequence[tuple[Context, Indices]]) -> Context:
+    """Return the context of rows of several tables, those at some places of each.
+
+    Columns that a table lacks are empty there; the link is that of the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from kernova.tables.context import Context, joined_context
+    >>> one = Context(pa.table({"mass": [0.1, 2.0]}), ["mass"])
+    >>> other = Context(pa.table({"mass": ["3 g"], "note": ["new"]}), ["mass", "note"])
+    >>> both = joined_context([(one, np.array([1])), (other, np.array([0]))])
+    >>> [[value.text for value in both.values(row)] for row in (0, 1)]
+    [['2', ''], ['3 g', 'new']]
+    """
+    contexts = [context for context, _ in parts]
+    names = dict.fromkeys(name for one in contexts for name in one._columns)
+    columns = {name: _joined_column(name, parts) for name in names}
+    shown = dict.fromkeys(name for one in contexts for name in one.names)
+    return Context(pa.table(columns), list(shown), contexts[0]._link)
+
+
+def _joined_column(name: str, parts: Sequence[tuple[Context, Indices]]) -> pa.ChunkedArray:
+    typed = [
+        context.column(name).take(pa.array(places)) if name in context._columns else None
+        for context, places in parts
+    ]
+    kinds = {one.type for one in typed if one is not None}
+    kind = kinds.pop() if len(kinds) == 1 else pa.string()
+    chunks = [
+        pa.nulls(len(places), kind)
+        if one is None
+        else (one if one.type == kind else context.texts(name).take(pa.array(places)))
+        for one, (context, places) in zip(typed, parts, strict=True)
+    ]
+    flat = [one.combine_chunks() if isinstance(one, pa.ChunkedArray) else one for one in chunks]
+    return pa.chunked_array(flat, kind)
 
 
 def _texts_of(column: pa.ChunkedArray) -> pa.ChunkedArray:

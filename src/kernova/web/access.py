@@ -15,12 +15,9 @@ fields of a request are invalid, ``fields`` gives the error of each.
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 import logging
-import re
-import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -33,17 +30,23 @@ from starlette.routing import Match, Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kernova.errors import InputError, MissingMediaError, NotSavedError
+from kernova.web.hosts import Hosts, is_same_origin
+from kernova.web.invitations import INVITATION_HOURS, Invitations
 from kernova.web.login import (
+    INVITATION_PATH,
     LINK_MINUTES,
     LOGIN_HEADERS,
     LOGIN_PATH,
     NOTICE,
     REDIRECT_PAGE,
+    FormPage,
+    InvitationPage,
     Key,
     LoginPage,
     Throttle,
     bearer_token,
 )
+from kernova.web.visitors import Visitor, welcome
 from kernova.workbench import WorkbenchError
 
 # Error code by status, where nothing more specific is known.
@@ -60,7 +63,7 @@ _CODES: Final = {
     503: "unavailable",
 }
 _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_STATUSES: Final = {"not found": 404}
+_STATUSES: Final = {"not found": 404, "forbidden": 403}
 _SENTENCES: Final = {
     404: "There is nothing at this address.",
     405: "This address does not support this method; the Allow header lists those it supports.",
@@ -153,8 +156,6 @@ async def _rejected(request: Request, error: Exception) -> Response:
 
 Message = MutableMapping[str, Any]
 
-_HOST: Final = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[\w.-]+))(:[0-9]{1,5})?")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LARGEST_BODY: Final = 1_000_000
 # Files of labels come in base64, within JSON.
 _LARGEST_OF: Final = {"/api/imports/preview": 22_000_000}
@@ -229,90 +230,14 @@ _VOID_LINK: Final = (
     "terminal that runs kernova for a new one."
 )
 _WRONG_TOKEN: Final = "This token is wrong."
+_VOID_INVITATION: Final = (
+    f"This invitation has been used, was revoked, or is older than {INVITATION_HOURS} hours. Ask "
+    "whoever sent it for a new link."
+)
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="kernova"'}
 _LARGEST_FORM: Final = 10_000
 _WRONG_TOKENS_TO_REPORT: Final = 5
 _SAFE_METHODS: Final = ("GET", "HEAD")
-
-
-class Hosts:
-    """Allowed values of the Host header.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names and addresses.
-    any_address : bool
-        Whether any numeric address is allowed, as for a server on all interfaces; DNS rebinding
-        needs a name.
-
-    Examples
-    --------
-    >>> from kernova.web.access import _LOOPBACK, Hosts
-    >>> hosts = Hosts(_LOOPBACK)
-    >>> [hosts.takes(host) for host in ("localhost:8317", "[::1]:8317", "evil.example:8317")]
-    [True, True, False]
-    """
-
-    def __init__(self, names: Iterable[str] = _LOOPBACK, *, any_address: bool = False) -> None:
-        self.names = {name.lower() for name in names}
-        self.any_address = any_address
-
-    def takes(self, host: str) -> bool:
-        """Return whether the value of a Host header is allowed, with any port."""
-        written = _HOST.fullmatch(host)
-        if written is None:
-            return False
-        name = (written["address"] or written["name"]).lower()
-        return name in self.names or (self.any_address and _is_address(name))
-
-
-def hosts_for(address: str) -> Hosts:
-    """Return the allowed names of a server that listens at an address.
-
-    Examples
-    --------
-    >>> from kernova.web.access import hosts_for
-    >>> sorted(hosts_for("127.0.0.1").names)
-    ['127.0.0.1', '::1', 'localhost']
-    """
-    if is_loopback(address):
-        return Hosts((*_LOOPBACK, address))
-    if _is_address(address) and ipaddress.ip_address(address).is_unspecified:
-        return Hosts((*_LOOPBACK, socket.gethostname(), socket.getfqdn()), any_address=True)
-    return Hosts((address,))
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether an address is reachable from this machine only."""
-    if _is_address(address):
-        return ipaddress.ip_address(address).is_loopback
-    return address.lower() == "localhost"
-
-
-def is_same_origin(origin: str | None, fetch_site: str | None, host: str) -> bool:
-    """Return whether a request comes from a page of this server.
-
-    Examples
-    --------
-    >>> from kernova.web.access import is_same_origin
-    >>> is_same_origin("http://localhost:8317", None, "localhost:8317")
-    True
-    >>> is_same_origin("http://localhost:9999", "same-site", "localhost:8317")
-    False
-    """
-    if origin is None:
-        return fetch_site == "same-origin"
-    # A proxy may add TLS, so the scheme may differ.
-    return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class Access:
@@ -331,6 +256,8 @@ class Access:
     frame_ancestors : sequence of str
         Origins whose pages may show this one in a frame; by default none. The login page may never
         be shown in one.
+    invitations : Invitations, optional
+        The links that let invited experts in.
     """
 
     def __init__(
@@ -340,12 +267,14 @@ class Access:
         hosts: Hosts,
         throttle: Throttle | None = None,
         frame_ancestors: Sequence[str] = (),
+        invitations: Invitations | None = None,
     ) -> None:
         self._headers = framed_headers(frame_ancestors)
         self.app = app
         self.key = key
         self.hosts = hosts
         self.throttle = throttle
+        self.invitations = invitations or Invitations(key)
         self._n_wrong = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -358,7 +287,7 @@ class Access:
         inner = {**scope, "method": "GET"} if reply.is_head else scope
         rejection = await self._rejection(scope, receive)
         if rejection is not None:
-            reply.is_login = isinstance(rejection, LoginPage)
+            reply.is_login = isinstance(rejection, FormPage)
             await rejection(inner, receive, reply)
             return
         body = _Body(receive, _LARGEST_OF.get(scope["path"], _LARGEST_BODY))
@@ -390,13 +319,18 @@ class Access:
             return _notice(headers, _TOKEN_IN_ADDRESS)
         if scope["path"] == LOGIN_PATH and scope["method"] in (*_SAFE_METHODS, "POST"):
             return await self._login(scope, receive, query)
+        if scope["path"] == INVITATION_PATH and scope["method"] in (*_SAFE_METHODS, "POST"):
+            return await self._invitation(scope, receive, query)
         by_token = self.key.matches_bearer(headers.get("authorization"))
-        by_cookie = self.key.has_session(headers.get("cookie"))
+        session = self.key.session_of(headers.get("cookie"))
+        by_cookie = session is not None
         if bearer_token(headers.get("authorization")) is not None and not by_cookie:
             await self._slow_down(scope, receive, is_right=by_token)
         if not (by_token or by_cookie):
             return _notice(headers)
         _trust(scope)
+        # Whoever sends the token may do everything, whatever cookie is sent with it.
+        welcome(Visitor() if by_token or session is None else Visitor(*session))
         return self._foreign(scope, headers, by_cookie=not by_token)
 
     # --- login
@@ -418,24 +352,43 @@ class Access:
 
     async def _login_by_token(self, scope: Scope, receive: Receive) -> Response:
         headers = Headers(scope=scope)
-        site, origin = headers.get("sec-fetch-site"), _origin(headers)
-        is_script = origin is None and site is None
-        if not is_script and not is_same_origin(origin, site, headers["host"]):
-            # Or any page could let the browsers of its visitors try tokens.
+        if _is_foreign_form(headers):
             return _foreign_fault()
-        form = parse_qsl(await _form(receive), keep_blank_values=True, encoding="latin-1")
-        tokens = [value for name, value in form if name == "token"]
+        tokens = await _form_values(receive, "token")
         is_right = len(tokens) == 1 and self.key.matches(tokens[0].encode("latin-1"))
         await self._slow_down(scope, receive, is_right=is_right)
         return self._entered(scope) if is_right else _notice(headers, _WRONG_TOKEN)
 
-    def _entered(self, scope: Scope) -> Response:
+    async def _invitation(
+        self, scope: Scope, receive: Receive, query: list[tuple[str, str]]
+    ) -> Response:
+        """Show an invitation, which uses nothing up, or let the expert in who accepted it."""
+        headers = Headers(scope=scope)
+        is_accepted = scope["method"] == "POST"
+        if is_accepted and _is_foreign_form(headers):
+            return _foreign_fault()
+        codes = [value for name, value in query if name == "code"]
+        if is_accepted:
+            codes = await _form_values(receive, "code")
+        name = self.invitations.name_of(codes[0]) if len(codes) == 1 else None
+        await self._slow_down(scope, receive, is_right=name is not None)
+        if name is not None and is_accepted:
+            name = self.invitations.redeem(codes[0])
+        if name is None:
+            return _notice(headers, _VOID_INVITATION)
+        if is_accepted:
+            self.key.end_session(headers.get("cookie"))  # the browser has one name from now on
+            return self._entered(scope, name)
+        is_logged_in = self.key.has_session(headers.get("cookie"))
+        return InvitationPage(name, codes[0], is_logged_in=is_logged_in)
+
+    def _entered(self, scope: Scope, name: str | None = None) -> Response:
         """Return the response to a login: the cookie, and the way to the page."""
         _trust(scope)
         given = Headers(scope=scope)
         headers = {}
         if not self.key.has_session(given.get("cookie")):
-            headers["Set-Cookie"] = self.key.new_cookie()
+            headers["Set-Cookie"] = self.key.new_cookie(name)
         if scope["method"] == "POST":
             if "text/html" not in given.get("accept", ""):
                 return Response(status_code=204, headers=headers)  # to the script of the page
@@ -510,6 +463,20 @@ def _trust(scope: Scope) -> None:
 
 def _is_trusted(scope: Scope) -> bool:
     return bool(getattr(scope.get("state", {}).get("connection"), "is_trusted", False))
+
+
+def _is_foreign_form(headers: Headers) -> bool:
+    """Return whether a page of another origin sends a form."""
+    # Or any page could let the browsers of its visitors try tokens, or log in as somebody else.
+    site, origin = headers.get("sec-fetch-site"), _origin(headers)
+    is_script = origin is None and site is None
+    return not is_script and not is_same_origin(origin, site, headers["host"])
+
+
+async def _form_values(receive: Receive, name: str) -> list[str]:
+    """Return the values that a form has under a name."""
+    form = parse_qsl(await _form(receive), keep_blank_values=True, encoding="latin-1")
+    return [value for one, value in form if one == name]
 
 
 async def _form(receive: Receive) -> str:

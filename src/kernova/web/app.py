@@ -22,7 +22,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 
 from kernova._version import __version__
-from kernova.web.access import Access, Hosts, add_error_handlers
+from kernova.web.access import Access, add_error_handlers
+from kernova.web.hosts import Hosts
+from kernova.web.invitations import Invitations
 from kernova.web.login import Key, Throttle
 from kernova.web.routes import all_routes
 from kernova.workbench import Workbench
@@ -46,6 +48,7 @@ def create_app(
     hosts: Hosts | None = None,
     throttle: Throttle | None = None,
     frame_ancestors: Sequence[str] = (),
+    invitations: Invitations | None = None,
 ) -> FastAPI:
     """Return the application for a workbench.
 
@@ -61,6 +64,8 @@ def create_app(
         Delays after wrong tokens; by default there are none.
     frame_ancestors : sequence of str
         Origins whose pages may show this one in a frame; by default none.
+    invitations : Invitations, optional
+        The links that let invited experts in; by default for this machine only.
 
     Returns
     -------
@@ -77,7 +82,8 @@ def create_app(
         redirect_slashes=False,
     )
     add_error_handlers(app)
-    routers = all_routes(workbench)
+    invitations = invitations or Invitations(key)
+    routers = all_routes(workbench, invitations)
     app.router.routes.insert(0, _ShortRoute(routers, _PREFIX))
     for router in routers:
         app.include_router(router, prefix=_PREFIX)
@@ -96,6 +102,7 @@ def create_app(
         hosts=hosts or Hosts(),
         throttle=throttle,
         frame_ancestors=frame_ancestors,
+        invitations=invitations,
     )
     return app
 

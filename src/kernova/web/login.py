@@ -27,6 +27,7 @@ from starlette.responses import HTMLResponse
 from kernova.files import process_folder
 
 LOGIN_PATH: Final = "/login"
+INVITATION_PATH: Final = "/invitation"
 LINK_MINUTES: Final = 15
 NOTICE: Final = (
     "This page requires a login. Open a one-time link from the terminal that runs kernova (press "
@@ -36,6 +37,13 @@ NOTICE: Final = (
 _MAX_LINKS: Final = 100
 _MAX_SESSIONS: Final = 1000
 _MAX_ADDRESSES: Final = 1000
+
+
+class Session(NamedTuple):
+    """Login of a browser, the text that identifies it, and the name of an invited expert."""
+
+    browser: str
+    name: str | None = None
 
 
 class _Link(NamedTuple):
@@ -80,7 +88,7 @@ class Key:
         self._attributes = f"HttpOnly; Path=/; SameSite=Strict{'; Secure' if is_secure else ''}"
         # By hash: the time of a lookup reveals nothing about a code or a session.
         self._links: OrderedDict[bytes, _Link] = OrderedDict()
-        self._sessions: OrderedDict[bytes, None] = OrderedDict()
+        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
         self._lock = threading.Lock()  # the terminal makes codes in a thread of its own
 
     # --- token
@@ -124,25 +132,45 @@ class Key:
 
     # --- sessions
 
-    def new_cookie(self) -> str:
-        """Start a session; return the value of the Set-Cookie header."""
+    def new_cookie(self, name: str | None = None) -> str:
+        """Start a session, with a name that of an invited expert; return the Set-Cookie value."""
         session = secrets.token_hex(32)
         with self._lock:
-            self._sessions[_hashed(session)] = None
+            self._sessions[_hashed(session)] = Session(secrets.token_hex(8), name)
             while len(self._sessions) > _MAX_SESSIONS:
                 self._sessions.popitem(last=False)
         return f"{self._cookie_name}={session}; {self._attributes}"
 
     def has_session(self, cookies: str | None) -> bool:
         """Return whether a Cookie header names a session of this server."""
-        # Servers at other ports share the header. Python's own parser stops at the first
-        # malformed cookie, Starlette's does not.
-        session = _hashed(cookie_parser(cookies or "").get(self._cookie_name, ""))
+        return self.session_of(cookies) is not None
+
+    def session_of(self, cookies: str | None) -> Session | None:
+        """Return the session of this server that a Cookie header names, if there is one."""
+        session = self._session_in(cookies)
         with self._lock:
             if session not in self._sessions:
-                return False
+                return None
             self._sessions.move_to_end(session)  # what is in use is not forgotten
-        return True
+            return self._sessions[session]
+
+    def end_session(self, cookies: str | None) -> None:
+        """End the session that a Cookie header names."""
+        with self._lock:
+            self._sessions.pop(self._session_in(cookies), None)
+
+    def end_sessions_of(self, name: str) -> int:
+        """End all sessions of an invited expert; return how many there were."""
+        with self._lock:
+            ended = [key for key, one in self._sessions.items() if one.name == name]
+            for key in ended:
+                del self._sessions[key]
+        return len(ended)
+
+    def _session_in(self, cookies: str | None) -> bytes:
+        # Servers at other ports share the header. Python's own parser stops at the first
+        # malformed cookie, Starlette's does not.
+        return _hashed(cookie_parser(cookies or "").get(self._cookie_name, ""))
 
 
 def bearer_token(authorization: str | None) -> bytes | None:
@@ -270,6 +298,13 @@ _LOGIN_FORM: Final = (
     '<p>If you are already logged in, <a href="/">go to the workbench</a>. Scripts send '
     "'Authorization: Bearer TOKEN'.</p></main></body></html>"
 )
+_INVITATION_HEAD: Final = _LOGIN_HEAD.replace("kernova: login", "kernova: invitation").replace(
+    "Log in to", "Welcome to"
+)
+_ALREADY_IN: Final = (
+    "<p>This browser is logged in already. If you continue, it can work under this name only, "
+    "until it is closed.</p>"
+)
 REDIRECT_PAGE: Final = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>kernova</title>'
     '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
@@ -284,8 +319,12 @@ _OPENING_PAGE: Final = (
 )
 
 
-class LoginPage(HTMLResponse):
-    """Page with the form for the token; sent with :data:`LOGIN_HEADERS`.
+class FormPage(HTMLResponse):
+    """Page for those who are not logged in; sent with :data:`LOGIN_HEADERS`."""
+
+
+class LoginPage(FormPage):
+    """Page with the form for the token.
 
     Parameters
     ----------
@@ -298,6 +337,33 @@ class LoginPage(HTMLResponse):
     def __init__(self, sentence: str, headers: dict[str, str] | None = None) -> None:
         alert = f'<p role="alert">{escape(sentence)}</p>' if sentence else ""
         super().__init__(_LOGIN_HEAD + alert + _LOGIN_FORM, 401, headers=headers)
+
+
+class InvitationPage(FormPage):
+    """Page that lets an invited expert in by a button.
+
+    Programs that look at links before a person does, such as those of mail and chat, press no
+    button; so the link is still valid when the person opens it.
+
+    Parameters
+    ----------
+    name : str
+        The invited expert.
+    code : str
+        The code of the link.
+    is_logged_in : bool
+        Whether the browser is logged in already.
+    """
+
+    def __init__(self, name: str, code: str, *, is_logged_in: bool) -> None:
+        super().__init__(
+            f"{_INVITATION_HEAD}<p>You are invited to label rows as <b>{escape(name)}</b>. Your "
+            f"answers are stored under this name.</p>{_ALREADY_IN if is_logged_in else ''}"
+            f'<form method="post" action="{INVITATION_PATH}"><input type="hidden" name="code" '
+            f'value="{escape(code)}"><button type="submit" autofocus>Continue as {escape(name)}'
+            "</button></form><p>The link works once; this browser stays logged in until it is "
+            "closed.</p></main></body></html>"
+        )
 
 
 def open_browser(address: str, key: Key) -> threading.Thread:

@@ -98,15 +98,6 @@ class EntryBody(RequestBody):
     key: RequestKey = None
 
 
-class NewExpert(RequestBody):
-    """An expert who joins."""
-
-    name: Annotated[
-        StrictStr,
-        Field(min_length=1, max_length=_LONGEST_EXPERT, description="Name of the expert."),
-    ]
-
-
 class QuestionWanted(RequestBody):
     """A request for a question."""
 
@@ -115,10 +106,11 @@ class QuestionWanted(RequestBody):
         Row | None, Field(description="Ask about this row, which must be unlabelled.")
     ] = None
     source: Annotated[
-        Literal["strategy", "unknown"],
+        Literal["strategy", "unknown", "overlap"],
         Field(
-            description="Source of the question: the strategy, or the rows that the learnt model "
-            "does not know."
+            description="Source of the question: the strategy, the rows that the learnt model "
+            "does not know, or the rows that other experts have labelled and this one is to label "
+            "for comparison."
         ),
     ] = "strategy"
 
@@ -146,10 +138,6 @@ class Skip(EntryBody):
         StrictBool,
         Field(description="Whether the row is listed among those that the expert cannot decide."),
     ] = False
-
-
-class Undo(EntryBody):
-    """Undo of the expert's last entry."""
 
 
 class Change(EntryBody):

@@ -18,9 +18,10 @@ from typing import Final, Self
 import uvicorn
 
 from kernova.errors import InputError
-from kernova.web.access import hosts_for, is_loopback
 from kernova.web.app import create_app
 from kernova.web.connections import Connection, Guard, Limits, default_limits
+from kernova.web.hosts import hosts_for, is_loopback
+from kernova.web.invitations import Invitations, Reach, network_address
 from kernova.web.login import Key, Throttle, login_link
 from kernova.workbench import Workbench
 
@@ -85,6 +86,24 @@ class Endpoint:
         """Return the URL of the page under a name of this machine."""
         scheme = "http" if self.tls is None else "https"
         return f"{scheme}://{f'[{name}]' if ':' in name else name}:{self.port}/"
+
+    @cached_property
+    def invitations(self) -> Invitations:
+        """The links that let invited experts in."""
+        return Invitations(self.key, self.reach)
+
+    @property
+    def reach(self) -> Reach:
+        """The addresses to send to others, and whether other machines can reach them."""
+        if is_loopback(self.host):
+            return Reach((self.address,))
+        if not self.is_for_all:
+            return Reach((self.address,), is_for_others=True)
+        names = [network_address(), socket.gethostname()]
+        if self.tls is not None:  # a certificate is for a name
+            names.reverse()
+        addresses = [self.address_at(name) for name in dict.fromkeys(names) if name]
+        return Reach(tuple(addresses), is_for_others=True)
 
     def new_link(self) -> str:
         """Return a new one-time link, which lets one browser in."""
@@ -289,7 +308,14 @@ def new_server(
     # On this machine alone, tokens are not guessed over a network.
     throttle = None if is_loopback(endpoint.host) else Throttle()
     config = uvicorn.Config(
-        create_app(workbench, endpoint.key, hosts_for(endpoint.host), throttle, frame_ancestors),
+        create_app(
+            workbench,
+            endpoint.key,
+            hosts_for(endpoint.host),
+            throttle,
+            frame_ancestors,
+            endpoint.invitations,
+        ),
         lifespan="off",
         ws="none",
         http=Connection,

@@ -5,6 +5,7 @@ request that is repeated with the same key is recorded once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Literal, NamedTuple, TypedDict, TypeVar
@@ -14,6 +15,7 @@ from kernova.discover.names import category_name, expert_name
 from kernova.discover.session import AskedQuestion
 from kernova.errors import InputError, NotSavedError, quoted
 from kernova.workbench.cards import Cards, QuestionShown
+from kernova.workbench.colleagues.overlap import REASON, Overlap
 from kernova.workbench.messages import Subject, entry_message, rows_of, subject_of
 from kernova.workbench.shared import (
     BackgroundJob,
@@ -30,6 +32,7 @@ Result = TypeVar("Result")
 _SELECTED = "You selected this row."
 _REOPENED = "This row was open before the server restarted, or its reservation expired."
 _NOTHING_LEFT = "No questions are left: every row has been asked or labelled."
+_NOTHING_TO_COMPARE = "There is no row left to compare: all planned ones have enough opinions."
 _ALL_RESERVED = "All remaining rows are being labelled by other experts."
 
 
@@ -104,6 +107,8 @@ class Questions:
         The active experts.
     preparation : BackgroundJob
         Until it is ready, answers are accepted, and questions from a sample are asked.
+    overlap : Overlap
+        The rows that several experts are asked about.
     """
 
     def __init__(
@@ -112,11 +117,13 @@ class Questions:
         cards: Cards,
         presence: Presence,
         preparation: BackgroundJob[None],
+        overlap: Overlap,
     ) -> None:
         self._shared = shared
         self._cards = cards
         self._presence = presence
         self._preparation = preparation
+        self._overlap = overlap
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -135,8 +142,42 @@ class Questions:
                 self._open(expert, row, reason)
             return self._asked(expert)
 
+    def comparison(self, expert: str | None) -> QuestionReply:
+        """Return a question about a row that another expert has labelled, in place of the open one.
+
+        The open one stays if it is such a question already.
+        """
+        with self._shared.lock:
+            self._presence.mark_active(expert)
+            self._release_expired()
+            mine = self._shared.session.open_questions_.get(expert)
+            is_open = mine is not None and mine.is_blind
+            if mine is None or not (is_open and self._overlap.can_ask(expert, mine.row)):
+                row = self._overlap.next_row(expert)
+                if row is None:
+                    return QuestionReply(None, _NOTHING_TO_COMPARE)
+                self._open_blind(expert, row)
+            return self._asked(expert)
+
+    def _open_blind(self, expert: str | None, row: int) -> AskedQuestion:
+        session = self._shared.session
+        return session.ask_row(session.ids_[row], REASON, expert=expert, is_blind=True)
+
+    def _next(self, expert: str | None) -> AskedQuestion | None:
+        """Return the open question of an expert, one for comparison if it is time, or the next."""
+        session = self._shared.session
+        if expert not in session.open_questions_:
+            row = self._overlap.due_row(expert)
+            if row is not None:
+                return self._open_blind(expert, row)
+        question = session.next_question(expert)
+        if question is None:
+            row = self._overlap.next_row(expert)
+            return None if row is None else self._open_blind(expert, row)
+        return question
+
     def _asked(self, expert: str | None) -> QuestionReply:
-        question = self._shared.session.next_question(expert)
+        question = self._next(expert)
         if question is not None:
             return QuestionReply(self._cards.question(question), None)
         is_over = not self._shared.session.open_questions_
@@ -290,6 +331,9 @@ class Questions:
         """Open the row for this expert if possible; return whether it is open."""
         session = self._shared.session
         mine = session.open_questions_.get(expert)
+        if mine is None and self._overlap.can_ask(expert, row):
+            with suppress(InputError):  # open at another expert
+                mine = self._open_blind(expert, row)
         if mine is None and self._is_ready():
             mine = session.next_question(expert)  # the same as before a restart of the server
         if mine is not None and mine.row == row:
@@ -434,6 +478,18 @@ class Corrections:
             key,
             Subject(row, category_name(label)),
             lambda: session.settle(session.ids_[row], label, expert=expert, key=key),
+        )
+
+    def plan_overlap(
+        self, expert: str | None, fraction: float, experts: int, key: str | None
+    ) -> Request:
+        """Plan that several experts are asked about a fraction of the rows."""
+        review = self._shared.session.review
+        return _request(
+            expert,
+            key,
+            Subject(),
+            lambda: review.plan_overlap(fraction, experts, expert=expert, key=key),
         )
 
     def _of_category(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Annotated, Any, Final
 
@@ -113,6 +113,9 @@ class QuestionShown:
     member_ids: Annotated[list[str], "Ids of those rows."]
     n_members: Annotated[int, "Number of unlabelled rows that the question represents."]
     known_members: Annotated[dict[str, int], "Number of labelled rows of the cluster, by label."]
+    is_blind: Annotated[
+        bool, "Whether another expert has labelled the row; that answer is hidden until this one."
+    ]
     card: Card
     guess: Annotated[
         Guess | None,
@@ -152,8 +155,11 @@ class Cards:
         self._media = media
         self._texts: list[str] | None = None
 
-    def card(self, row: int) -> Card:
-        """Return everything there is to see of a row."""
+    def card(self, row: int, *, is_hidden: bool = False) -> Card:
+        """Return everything there is to see of a row.
+
+        With ``is_hidden``, nothing shows how others have labelled it.
+        """
         row_id, discovery = self._shared.id_of(row), self._shared.discovery
         with self._shared.lock:
             session = self._shared.session
@@ -161,7 +167,7 @@ class Cards:
             number, results = session.question_of(row), session.results_
             noted, status = results.annotations, results.status_of(row)
             confidence = results.confidence_of(row)
-        return Card(
+        card = Card(
             row=row,
             id=row_id,
             label=label,
@@ -178,6 +184,7 @@ class Cards:
             status=status,
             confidence=confidence,
         )
+        return _without_labels(card) if is_hidden else card
 
     def question(self, question: AskedQuestion) -> QuestionShown:
         """Return a question with its card, and the rows that would be labelled with it.
@@ -208,8 +215,9 @@ class Cards:
             member_ids=[self._shared.id_of(row) for row in members],
             n_members=len(open_rows),
             known_members=dict(sorted(known.items())),
-            card=self.card(question.row),
-            guess=self.guess(question.row),
+            is_blind=question.is_blind,
+            card=self.card(question.row, is_hidden=question.is_blind),
+            guess=None if question.is_blind else self.guess(question.row),
         )
 
     def guess(self, row: int) -> Guess | None:
@@ -260,6 +268,14 @@ def _media_file(kind: MediaKind, address: str, number: int, name: str) -> MediaF
         sound, spectrogram = (f"{address}/{what}{which}" for what in ("sound", "spectrogram"))
         return MediaFile(name, sound=sound, spectrogram=spectrogram)
     return MediaFile(name, picture=f"{address}/picture{which}")
+
+
+def _without_labels(card: Card) -> Card:
+    """Return a card without anything that shows how others have labelled its row."""
+    return replace(
+        card, label=None, question=None, opinions=[], note=None, is_flagged=False, also=[],
+        status="", confidence=None,
+    )  # fmt: skip
 
 
 def opinion_list(opinions: Mapping[str | None, str]) -> list[Opinion]:

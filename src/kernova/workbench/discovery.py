@@ -18,16 +18,14 @@ from kernova.discover.strategies import strategy_named
 from kernova.files import path_text
 from kernova.noun import ROWS, Noun, noun_from
 from kernova.tables.context import NO_CONTEXT, Context
-from kernova.tables.fill_values import far_cell_notes, far_cells, with_moved_cells
 from kernova.tables.records import dropped_rows_notes, json_rows, rows_with_ids
 from kernova.tables.table import Table
 from kernova.text import quantity
 from kernova.typing import Indices, Matrix
+from kernova.workbench.encoding import Encoding
 from kernova.workbench.row_features import Population
-from kernova.workflows.detectors import table_encoder
 
 _MEMBERS_NAMED = 5
-_MOVED = "Questions are chosen as if such rows had the nearest of the other values."
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,8 @@ class Discovery:
         The encoded rows.
     population : Population
         Distribution of each column, to compare rows with.
+    encoding : Encoding
+        How rows are encoded.
     notes : list of str
         Remarks for the reader.
     context : Context
@@ -63,18 +63,34 @@ class Discovery:
     is_resumed: bool
     encoded: Matrix
     population: Population
+    encoding: Encoding
     notes: list[str] = field(default_factory=list)
     context: Context = NO_CONTEXT
+    # Where the project is, whatever the working folder becomes.
+    _place: Path = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_place", self.project.absolute())
+
+    def grown(self, table: Table, rows: Matrix, context: Context) -> "Discovery":
+        """Return the same discovery over more rows, of which ``rows`` are the encoded new ones."""
+        return replace(
+            self,
+            table=table,
+            encoded=np.vstack([self.encoded, rows]),
+            population=Population(table.features),
+            context=context,
+        )
 
     @property
     def cache(self) -> Path:
         """The file beside the project that caches the preparation."""
-        return self.project.with_name(f"{self.project.name}.cache")
+        return self._place.with_name(f"{self._place.name}.cache")
 
     @property
     def map_cache(self) -> Path:
         """The file beside the project that caches the map of all rows."""
-        return self.project.with_name(f"{self.project.name}.map.cache")
+        return self._place.with_name(f"{self._place.name}.map.cache")
 
     @property
     def warning(self) -> str | None:
@@ -219,6 +235,7 @@ def open_discovery(
     seed: int | None = None,
     missing: str = "refuse",
     notes: Sequence[str] = (),
+    firsts: Sequence[int] = (),
     noun: str | None = None,
     multiple_labels: bool | None = None,
     context: Context = NO_CONTEXT,
@@ -239,6 +256,9 @@ def open_discovery(
         Treatment of missing values.
     notes : sequence of str
         Further remarks on the table for the reader.
+    firsts : sequence of int
+        Index of the first row of each part: the rows that the project was started with, and those
+        that were added.
     noun : str, optional
         What a row is called, see :func:`kernova.noun.noun_from`; stored in the project.
     multiple_labels : bool, optional
@@ -256,16 +276,16 @@ def open_discovery(
     options = {} if noun is None else {"noun": ",".join(noun_from(noun))}
     if multiple_labels is not None:
         options["further labels"] = "on" if multiple_labels else "off"
-    cells = far_cells(table.features)
-    features = with_moved_cells(table.features, cells)
-    encoder = table_encoder("standard", missing)
-    encoded = encoder.fit_transform(features)
+    n_first = firsts[1] if len(firsts) > 1 else len(table.features)
+    encoding = Encoding(table.features.iloc[:n_first], missing)
+    ends = [*firsts[1:], len(table.features)]
+    encoded, cell_notes = encoding.encode_parts(table, ends)
     # With the table as read: the encoded numbers may differ in the last digit.
     ids = table.ids.tolist()  # to iterate over texts of Arrow takes ten times as long
     store = open_table_project(project, table.features, ids, strategy, seed)
     session = CategoryDiscovery(store.head.strategy, random_state=store.head.seed)
     is_resumed = len(store.records) > 0
-    named = pd.DataFrame(encoded, columns=encoder.get_feature_names_out(), copy=False)
+    named = pd.DataFrame(encoded, columns=encoding.names, copy=False)
     session.start(named, ids, known=table.labels, project=store)
     _set_options(session, options)
     return Discovery(
@@ -276,12 +296,8 @@ def open_discovery(
         is_resumed,
         encoded,
         Population(table.features),
-        [
-            *notes,
-            *dropped_rows_notes(table),
-            *far_cell_notes(table, cells, _MOVED, _MOVED),
-            *store.notes,
-        ],
+        encoding,
+        [*notes, *dropped_rows_notes(table), *cell_notes, *store.notes],
         context,
     )
 

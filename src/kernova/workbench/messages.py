@@ -97,9 +97,11 @@ def event_message(event: Event, ids: Sequence[object], noun: Noun = ROWS) -> str
         case Answered(row, label, others, confidence):
             similar = f" and {noun.counted(len(others), 'similar')}" if others else ""
             return f"{ids[row]}{similar}: {label}{_sure(confidence)}."
-        case Skipped(row) | Passed(row):
-            return f"{ids[row]} was skipped."
-        case RowLabelled(row, label, confidence):
+        case Skipped() | Passed():
+            return f"{ids[event.row]} was skipped."
+        case RowLabelled(row, label, confidence, True):
+            return f"{ids[row]}: {label}, asked without the answers of others{_sure(confidence)}."
+        case RowLabelled(row, label, confidence, _):
             return f"{ids[row]}: {label}, labelled directly{_sure(confidence)}."
         case RowsLabelled(rows, label, confidence):
             return f"{noun.counted(len(rows))}: {label}, labelled directly{_sure(confidence)}."
@@ -202,6 +204,13 @@ def _option_message(name: str, value: str, noun: Noun) -> str:
             return f"Each {noun.one} may have further labels."
         case "further labels", _:
             return f"No {noun.one} may have further labels."
+        case "overlap", _:
+            permille, experts = map(int, value.split(","))
+            if permille == 0:
+                return f"No {noun.one} is asked to several experts from now on."
+            return (
+                f"{permille / 10:g} % of {noun.several} are asked to {experts} experts from now on."
+            )
         case _:
             return f"The option {name} was set to {value}."
 
@@ -214,8 +223,9 @@ def _log_message(event: Event, noun: Noun) -> str:
             had = "was" if len(rows) == 1 else "were"
             return f"{noun.counted(len(rows))} {had} labelled before the first question."
         case RowsAdded():
-            added = quantity(event.n_rows, f"new {noun.one}", f"new {noun.several}")
-            return f"{added} added. {bound_sentence(event)}"
+            return noun.in_sentence(
+                f"{quantity(event.n_rows, 'new row')} added. {bound_sentence(event)}"
+            )
         case Lost():
             return "An entry was lost, because the project file was damaged."
         case Undone(None):

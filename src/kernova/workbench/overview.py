@@ -13,6 +13,7 @@ from kernova.discover.events import PriorLabels
 from kernova.discover.random_baseline import BaselineBand, random_baseline
 from kernova.files import path_text
 from kernova.media.row_media import MediaKind
+from kernova.workbench.colleagues.overlap import Overlap
 from kernova.workbench.learning import LearnReply
 from kernova.workbench.remarks import CategoryKeys
 from kernova.workbench.shared import BackgroundJob, Presence, SharedState
@@ -51,6 +52,7 @@ class ExpertHere:
 
     name: str
     questions: Annotated[int, "Number of questions answered or skipped."]
+    comparisons: Annotated[int, "Number of further opinions given without seeing those of others."]
     is_here: Annotated[bool, "Whether the expert is active now."]
 
 
@@ -217,6 +219,8 @@ class Overview:
         Returns the state of learning.
     media : {"none", "picture", "sound", "outline"}
         Kind of media that rows have.
+    overlap : Overlap
+        The rows that several experts are asked about.
     """
 
     def __init__(
@@ -226,8 +230,10 @@ class Overview:
         preparation: BackgroundJob[Any],
         learning_state: Callable[[], LearnReply],
         media: MediaKind,
+        overlap: Overlap,
     ) -> None:
         self._shared = shared
+        self._overlap = overlap
         self._presence = presence
         self._preparation = preparation
         self._learning_state = learning_state
@@ -348,11 +354,14 @@ class Overview:
 
     def _experts(self) -> list[ExpertHere]:
         counts = self._shared.session.questions_by_expert_
-        names = dict.fromkeys(
-            [*(name for name in counts if name is not None), *self._presence.names]
-        )
+        comparisons = self._overlap.comparisons_by_expert()
+        names = dict.fromkeys([*counts, *comparisons, *self._presence.names])
         return [
-            ExpertHere(name, counts.get(name, 0), self._presence.is_here(name)) for name in names
+            ExpertHere(
+                name, counts.get(name, 0), comparisons.get(name, 0), self._presence.is_here(name)
+            )
+            for name in names
+            if name is not None
         ]
 
     def _random_baseline(self, n_asked: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from kernova.workbench.discovery import Discovery
 
 Result = TypeVar("Result")
 JobState = Literal["none", "running", "ready", "failed"]
-Code = Literal["preparing", "failed", "not found", "nothing learnt"]
+Code = Literal["preparing", "failed", "not found", "nothing learnt", "forbidden"]
 
 _LEASE_SECONDS: Final = 15 * 60.0
 # Browsers throttle background tabs to about one request per minute.
@@ -221,12 +221,12 @@ class Presence:
         self, lease_seconds: float = _LEASE_SECONDS, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.lease_seconds = lease_seconds
-        self._clock = clock
+        self.clock = clock
         self._last: dict[str | None, float] = {}
 
     def mark_active(self, expert: str | None) -> None:
         """Record a request of an expert."""
-        self._last[expert] = self._clock()
+        self._last[expert] = self.clock()
 
     @property
     def names(self) -> list[str]:
@@ -249,7 +249,7 @@ class Presence:
 
     def _idle_seconds(self, expert: str | None) -> float:
         last = self._last.get(expert)
-        return float("inf") if last is None else self._clock() - last
+        return float("inf") if last is None else self.clock() - last
 
 
 # --- state -----------------------------------------------------------------------------------

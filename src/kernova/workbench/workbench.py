@@ -1,13 +1,16 @@
 """Workbench of a discovery project: one object that several experts use at the same time."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Annotated, Final, cast
 
 from kernova.discover.names import category_name, expert_name
 from kernova.media.row_media import RowMedia
 from kernova.progress import Listener, Stage
 from kernova.workbench.asking import Corrections, QuestionReply, Questions, Request
 from kernova.workbench.cards import Cards
+from kernova.workbench.colleagues.browsers import Browsers, Doubt
+from kernova.workbench.colleagues.overlap import Overlap
 from kernova.workbench.discovery import Discovery
 from kernova.workbench.history import Exports, History
 from kernova.workbench.learning import Learning
@@ -22,9 +25,10 @@ _STAGES: Final = (Stage("", 0.1), Stage("finding neighbours", 0.6), Stage("", 0.
 
 @dataclass(frozen=True)
 class ExpertReply:
-    """An expert's name in its normalised form."""
+    """An expert's name in its normalised form, and whether the expert is registered under it."""
 
     name: str
+    doubt: Annotated[Doubt | None, "Why the name may be the wrong one; then nobody is registered."]
 
 
 class Workbench:
@@ -46,6 +50,10 @@ class Workbench:
     ----------
     questions, corrections, cards, overview, history, map, learning, exports, report : object
         The parts, one for each view. Further parts come from :meth:`part`.
+    overlap : Overlap
+        The rows that several experts are asked about.
+    browsers : Browsers
+        The browsers in which experts work.
     """
 
     def __init__(
@@ -58,9 +66,13 @@ class Workbench:
         self.media = RowMedia(discovery.session.ids_) if media is None else media
         self.shared = SharedState(discovery)
         self.presence = Presence() if presence is None else presence
+        self.browsers = Browsers(self.presence.clock)
         self.preparation: BackgroundJob[None] = BackgroundJob(self.shared.changed)
         self.cards = Cards(self.shared, self.media)
-        self.questions = Questions(self.shared, self.cards, self.presence, self.preparation)
+        self.overlap = self.part(Overlap)
+        self.questions = Questions(
+            self.shared, self.cards, self.presence, self.preparation, self.overlap
+        )
         self.corrections = Corrections(self.shared)
         self.history = self.part(History)
         self.map = self.part(MapOfRows)
@@ -70,7 +82,12 @@ class Workbench:
         self.shared.keep(self.exports)
         self.shared.keep(self.report)
         self.overview = Overview(
-            self.shared, self.presence, self.preparation, self.learning.state, self.media.kind
+            self.shared,
+            self.presence,
+            self.preparation,
+            self.learning.state,
+            self.media.kind,
+            self.overlap,
         )
 
     def part(self, kind: type[PartKind]) -> PartKind:
@@ -100,18 +117,52 @@ class Workbench:
 
     # --- operations that concern several parts -----------------------------------------------
 
-    def join(self, name: str) -> ExpertReply:
-        """Register an expert under a name."""
+    def join(
+        self,
+        name: str,
+        browser: str | None = None,
+        *,
+        is_same: bool = False,
+        invited: Collection[str] = (),
+    ) -> ExpertReply:
+        """Register an expert under a name, unless it may be the wrong one.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        browser : str, optional
+            Identifies the browser; a script has none and is not questioned.
+        is_same : bool
+            Whether the expert has confirmed to be the person of that name.
+        invited : collection of str
+            Names of invited experts, which nobody else can take.
+        """
         expert = cast(str, expert_name(name))
+        doubt = self.browsers.doubt(expert, browser, self.expert_names(), invited)
+        if doubt is not None and not (is_same and doubt.kind != "invited"):
+            return ExpertReply(expert, doubt)
+        self.browsers.mark(expert, browser)
         self.presence.mark_active(expert)
         self.shared.changed()
-        return ExpertReply(expert)
+        return ExpertReply(expert, None)
+
+    def expert_names(self) -> list[str]:
+        """Return all names of experts, of entries and of those who are here."""
+        with self.shared.lock:
+            authors = dict.fromkeys(one.by for one in self.discovery.session.records_)
+        return [name for name in dict.fromkeys([*authors, *self.presence.names]) if name]
 
     def question(
         self, expert: str | None, row: int | None = None, source: str = "strategy"
     ) -> QuestionReply:
-        """Return a question for an expert: about a given row, an unknown row, or the strategy's."""
+        """Return a question for an expert: about a given row, an unknown row, or the strategy's.
+
+        With the source "overlap" it is about a row that another expert has labelled.
+        """
         expert = expert_name(expert)
+        if row is None and source == "overlap":
+            return self.questions.comparison(expert)
         if row is not None or source == "strategy":
             return self.questions.question(expert, row)
         with self.shared.lock:

@@ -73,6 +73,7 @@ def _wait_until_filled(screen, view):
     """Wait until a view shows what it shows."""
     filled = {
         "question": "#view-question .asked",
+        "review": "[data-testid=review-card][data-row]",
         "categories": "[data-testid=category-list] .thumb-row *",
         "history": "[data-testid=history-list] li",
         "map": "[data-testid=legend] li",

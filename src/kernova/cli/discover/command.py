@@ -7,28 +7,44 @@ from typing import Annotated
 import typer
 
 from kernova.cli.console import console, reporting_errors, table_target
+from kernova.cli.discover import options
 from kernova.cli.discover.asking import ask_at_terminal
+from kernova.cli.discover.colleagues import invited_names, overlap_plan, plan_overlap
 from kernova.cli.discover.ending import finish
+from kernova.cli.discover.growing import (
+    Named,
+    add_file,
+    check_growth,
+    finish_growth,
+    open_demo,
+    open_named,
+    print_growth,
+)
 from kernova.cli.discover.page import Place, bound_endpoint, serve_page
 from kernova.cli.options import (
     MAX_SEED,
     TABLE_FORMATS,
     Drop,
+    Embeddings,
     IdColumn,
     Keep,
     MemoryMb,
-    Missing,
     Raw,
+    RotationInvariant,
     check_targets,
     examples,
 )
+from kernova.workflows import settings
 from kernova.workflows.settings import SimulationSettings
 
 EXAMPLE = examples(
     "kernova discover --demo",
     "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover photos/ --rotation-invariant",
     "kernova discover stars.csv --id-column name --show ra --link https://example.org/{name}",
     "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
+    "kernova discover galaxies.kernova-project",
+    "kernova discover galaxies.kernova-project --add night.parquet --report night.html --json",
 )
 
 
@@ -39,7 +55,8 @@ def discover(
         typer.Argument(
             metavar="[DATA]",
             help=f"Table of rows ({TABLE_FORMATS}), landmarks (TPS), a Raven "
-            "selection table, or a folder of recordings.",
+            "selection table, a folder of recordings, or a folder or ZIP archive of pictures; or a "
+            "project, which remembers them.",
         ),
     ] = None,
     demo: Annotated[
@@ -109,6 +126,27 @@ def discover(
             help="Private key of the certificate (PEM, unencrypted); by default in the same file.",
         ),
     ] = None,
+    invite: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--invite",
+            metavar="NAME",
+            help="Print a link that lets one expert in, once, under this name (may be repeated).",
+        ),
+    ] = None,
+    overlap: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Fraction of the rows that several experts are asked about, each without the "
+            "answers of the others, such as 0.1; 0 ends it. Stored in the project.",
+        ),
+    ] = None,
+    overlap_experts: Annotated[
+        int | None,
+        typer.Option(min=2, max=20, help="With --overlap: experts for each of these rows (2)."),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print a link to the page without opening it.")
     ] = False,
@@ -143,6 +181,8 @@ def discover(
             "column. Nothing is fetched.",
         ),
     ] = None,
+    embeddings: Embeddings = None,
+    rotation_invariant: RotationInvariant = False,
     noun: Annotated[
         str | None,
         typer.Option(
@@ -158,7 +198,18 @@ def discover(
             help="Allow further labels of a row beside its category; stored in the project.",
         ),
     ] = None,
-    missing: Missing = SimulationSettings.missing,
+    missing: Annotated[
+        settings.Missing | None,
+        typer.Option(
+            help="Missing values: fill them and add an indicator, report an error, drop such rows, "
+            f"or fill them ({SimulationSettings.missing}; stored in the project)."
+        ),
+    ] = None,
+    add: options.Add = None,
+    same_id: options.SameId = None,
+    missing_columns: options.MissingColumns = None,
+    moved: options.Moved = None,
+    report: options.BatchReport = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write a table with every row's category here."),
@@ -184,69 +235,73 @@ def discover(
     with its picture, sound or outline, its unusual values, the reason for the question, and the
     rows that it represents. Answer with a category, a known one or a new one. Each answer is saved
     before the next question; stop at any time, and run the same command to continue.
-    """
-    from kernova.media.opening import demo_data, open_project_data
-    from kernova.workbench.discovery import default_project, open_discovery
 
-    _check_combination(data, demo, terminal, questions)
+    The project remembers the table and how it is read, so that its file alone opens it again. With
+    --add, new rows are read like the others, compared with them, and added; those that look new
+    are asked about first. With --report or --json besides, nobody is asked: the command ends when
+    the rows are added, with exit code 0 also if there were none to add. It is 2 if they could not
+    be read or the project is in use, and nothing was added.
+    """
+    _check_combination(data, project, demo, terminal, questions)
+    check_growth(add, report, same_id, missing_columns, demo)
+    plan = overlap_plan(overlap, overlap_experts)
+    invited = invited_names(invite or (), terminal=terminal)
     place = Place(host, port, token, token_file, tls_cert, tls_key)
     if demo:
         _check_demo(
             {
                 "--images": images, "--audio": audio, "--id-column": id_column,
                 "--label-column": label_column, "--drop": drop, "--keep": keep, "--show": show,
-                "--link": link,
+                "--link": link, "--embeddings": embeddings,
+                "--rotation-invariant": rotation_invariant,
             }
         )  # fmt: skip
-    project_path = project or default_project("digits" if data is None else data)
-    check_targets(output, None, kept=[project_path] if data is None else [data, project_path])
+    named = Named.of(data, project)
+    check_targets(output, report, kept=named.files(add))
+    given = {
+        "id_column": id_column, "label_column": label_column, "drop": drop, "missing": missing,
+        "images": _one_or_all(images), "audio": audio, "keep": keep, "show": show, "link": link,
+        "embeddings": embeddings, "rotation_invariant": rotation_invariant,
+    }  # fmt: skip
+    stored = {
+        "strategy": strategy, "seed": seed, "noun": noun, "multiple_labels": multiple_labels
+    }  # fmt: skip
+    is_unattended = bool(add) and (report is not None or (as_json and not terminal))
     with ExitStack() as stack:
-        endpoint = None if terminal else stack.enter_context(bound_endpoint(place))
+        needs_page = not terminal and not is_unattended
+        endpoint = stack.enter_context(bound_endpoint(place)) if needs_page else None
         opened = (
-            demo_data()
-            if data is None
-            else open_project_data(
-                project_path,
-                data,
-                id_column=id_column,
-                label_column=label_column,
-                drop=drop or (),
-                missing=missing,
-                images=_one_or_all(images),
-                audio=audio,
-                keep=keep or (),
-                show=show or (),
-                link=link,
-            )
+            open_demo(named.project, stored)
+            if demo
+            else open_named(named, given, moved, stored, is_adding=bool(add))
         )
-        stack.callback(opened.media.close)
-        discovery = open_discovery(
-            opened.table,
-            project_path,
-            strategy=strategy,
-            seed=seed,
-            missing=missing,
-            notes=opened.notes,
-            context=opened.context,
-            noun=noun,
-            multiple_labels=multiple_labels,
-        )
-        stack.callback(discovery.session.close)
+        stack.callback(opened.close)
+        how = {"missing_columns": missing_columns, **given}
+        results = [add_file(opened, one, how, same_id) for one in add or ()]
+        discovery = opened.discovery
+        if is_unattended:
+            finish_growth(opened, results, report, output, raw=raw, as_json=as_json)
+            return
+        plan_overlap(discovery, plan)
+        print_growth(results, console(stderr=as_json))
         if endpoint is None:
             # JSON has standard output to itself.
             ask_at_terminal(discovery, console(stderr=as_json), questions)
         else:
-            serve_page(discovery, opened.media, endpoint, as_json=as_json, opens=not no_browser)
+            opens = not no_browser
+            serve_page(
+                discovery, opened.media, endpoint, as_json=as_json, opens=opens, invited=invited
+            )
         discovery.session.close()  # notices a project that is no longer in its place
         finish(discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal)
 
 
 def _check_combination(
-    data: Path | None, demo: bool, terminal: bool, questions: int | None
+    data: Path | None, project: Path | None, demo: bool, terminal: bool, questions: int | None
 ) -> None:
     from kernova.errors import InputError
 
-    if data is None and not demo:
+    if data is None and project is None and not demo:
         raise InputError("There is no table to ask about. Name one, or pass --demo.")
     if data is not None and demo:
         raise InputError(f"--demo has its own table; leave out {data}, or leave out --demo.")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kernova.cli.terminal import EscapingConsole
     from kernova.workbench.discovery import Discovery
 
-_DISPLACED: Final = 1  # exit code if the answers are in a rescue file
+DISPLACED: Final = 1  # exit code if the answers are in a rescue file
 
 
 def print_beginning(discovery: "Discovery", out: "EscapingConsole") -> None:
@@ -44,4 +44,4 @@ def finish(discovery: "Discovery", output: Target, as_json: bool, *, terminal: b
         console().print_lines(*(f"{name}: {path}" for name, path in written.items()))
     if discovery.warning is not None:
         print_error(discovery.warning)
-        raise typer.Exit(_DISPLACED)
+        raise typer.Exit(DISPLACED)

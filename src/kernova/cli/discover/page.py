@@ -2,12 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kernova.cli.console import console, print_error, print_json, progress_listener
+from kernova.cli.discover.colleagues import print_invitations
 from kernova.cli.discover.ending import print_beginning, print_end
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def bound_endpoint(place: Place) -> "Endpoint":
     from kernova.errors import InputError
 
     try:
-        from kernova.web.access import is_loopback
+        from kernova.web.hosts import is_loopback
         from kernova.web.serve import bind_endpoint, tls_context
     except ModuleNotFoundError as error:
         raise InputError(
@@ -105,7 +106,13 @@ def _read_token(path: Path) -> str:
 
 
 def serve_page(
-    discovery: "Discovery", media: "RowMedia", endpoint: "Endpoint", *, as_json: bool, opens: bool
+    discovery: "Discovery",
+    media: "RowMedia",
+    endpoint: "Endpoint",
+    *,
+    as_json: bool,
+    opens: bool,
+    invited: Sequence[str] = (),
 ) -> None:
     """Serve the page until it is stopped."""
     from kernova.web.login import open_browser
@@ -119,7 +126,7 @@ def serve_page(
         _print_link(endpoint, as_json)
 
     def announce() -> None:
-        _print_address(discovery, endpoint, as_json)
+        _print_address(discovery, endpoint, as_json, invited)
         if opens:
             open_browser(endpoint.address, endpoint.key)
 
@@ -151,18 +158,23 @@ def shown_command(words: list[str]) -> str:
     )
 
 
-def _print_address(discovery: "Discovery", endpoint: "Endpoint", as_json: bool) -> None:
+def _print_address(
+    discovery: "Discovery", endpoint: "Endpoint", as_json: bool, invited: Sequence[str]
+) -> None:
+    links = {name: endpoint.invitations.invite(name) for name in invited}
     if as_json:
         answer = {
             "url": endpoint.new_link(),
             "address": endpoint.address,
             "token": endpoint.token,
             "project": str(discovery.project),
+            **({"invitations": links} if links else {}),
         }
         print_json(answer, one_line=True)
         return
     print_beginning(discovery, console())
     _print_link(endpoint, as_json)
+    print_invitations(links, endpoint.reach)
     _print_ways(endpoint)
 
 
@@ -188,7 +200,7 @@ def _print_ways(endpoint: "Endpoint") -> None:
     import signal
     import socket
 
-    from kernova.web.access import is_loopback
+    from kernova.web.hosts import is_loopback
 
     out = console()
     if not is_loopback(endpoint.host):

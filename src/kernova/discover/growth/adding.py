@@ -156,7 +156,7 @@ class Growing:
         present = set(self._ids.ids)
         known = [one for one in ids.ids if one in present]
         if known:
-            named = first_few(map(quoted, known))
+            named = first_few(map(quoted, known), 5)
             raise InputError(
                 f"New rows need ids that no row has, but the table has {named} already. Leave such "
                 "rows out, or give them other ids."

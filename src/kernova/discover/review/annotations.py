@@ -1,10 +1,11 @@
-"""Annotations of rows and categories: notes, flags, further labels, headings and keys.
+"""Annotations of rows and categories: notes, flags, further labels, headings, keys and overlap.
 
-None of it changes which questions are asked, so it is kept apart from the state of the session.
+None of it changes the labels that strategies see, so it is kept apart from the state of the
+session.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from kernova.discover.events import (
     Deleted,
@@ -31,8 +32,15 @@ ANNOTATING: Final = (
 )  # fmt: skip
 
 
+class OverlapPlan(NamedTuple):
+    """Rows that several experts are asked about, in thousandths, and the experts for each."""
+
+    permille: int = 0
+    experts: int = 2
+
+
 class Annotations:
-    """Notes, flags, further labels and rejected categories of rows; headings and keys.
+    """Notes, flags, further labels and rejected categories of rows; headings, keys and overlap.
 
     Parameters
     ----------
@@ -76,6 +84,12 @@ class Annotations:
         self.options: dict[str, str] = {}
         for event in events:
             self.apply(event)
+
+    @property
+    def overlap(self) -> OverlapPlan:
+        """The fraction of rows that several experts are asked about, and how many experts."""
+        numbers = self.options.get("overlap", "0,2").split(",")
+        return OverlapPlan(*map(int, numbers))
 
     def apply(self, event: Event) -> None:
         """Apply the next event in effect."""

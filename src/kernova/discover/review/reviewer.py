@@ -16,6 +16,8 @@ from kernova.noun import noun_from
 
 _LONGEST_SOURCE: Final = 200
 
+_MOST_EXPERTS: Final = 20
+
 #: Records an event, made for the expert's name, and returns the number of its record.
 Recorder = Callable[[Callable[[str | None], events.Event], str | None, str | None], int]
 
@@ -217,6 +219,36 @@ class Review:
                 f"'off'; got {quoted(name)} and {quoted(value)}."
             )
         event = events.OptionSet(name, value)
+        return self._record(lambda _: event, expert, key)
+
+    def plan_overlap(
+        self,
+        fraction: float,
+        experts: int = 2,
+        *,
+        expert: str | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Plan that several experts are asked about a fraction of rows, each without the others.
+
+        Parameters
+        ----------
+        fraction : float
+            Fraction of the rows, from 0 to 1, counted in thousandths; 0 ends the plan.
+        experts : int
+            Number of experts for each of these rows, from 2 to 20.
+        expert, key
+            As in all methods.
+        """
+        permille = round(1000 * fraction) if 0 <= fraction <= 1 else -1
+        if permille < 0:
+            raise InputError(f"The fraction of rows must be from 0 to 1; got {quoted(fraction)}.")
+        if isinstance(experts, bool) or experts not in range(2, _MOST_EXPERTS + 1):
+            raise InputError(
+                f"The number of experts for each row must be from 2 to {_MOST_EXPERTS}; got "
+                f"{quoted(experts)}."
+            )
+        event = events.OptionSet("overlap", f"{permille},{int(experts)}")
         return self._record(lambda _: event, expert, key)
 
     def import_labels(

@@ -246,7 +246,9 @@ class SessionState:
                 return self._label_rows(rows, Entry(None, None, "unsure"), by)
             case RowLabelled() | RowsLabelled():
                 rows = event.rows if isinstance(event, RowsLabelled) else (event.row,)
-                return self._label_rows(rows, Entry(event.label, None, "", event.confidence), by)
+                entry = Entry(event.label, None, "", event.confidence)
+                is_blind = isinstance(event, RowLabelled) and bool(event.is_blind)
+                return self._label_rows(rows, entry, by, is_blind=is_blind)
             case Settled(row, label):
                 self._remember(row)
                 self.opinions.settle(row, label)
@@ -369,14 +371,15 @@ class SessionState:
         return self._update(dict(zip(rows, map(Entry, labels), strict=True)))
 
     def _label_rows(
-        self, rows: tuple[int, ...], entry: Entry, by: str | None
+        self, rows: tuple[int, ...], entry: Entry, by: str | None, *, is_blind: bool = False
     ) -> list[Answer] | None:
         for row in rows:
             self._remember(row)
             if entry.label is None:
                 self.opinions.forget(row)
         if entry.label is not None:
-            self.opinions.record(rows, Opinion(entry.label, entry.question, by))
+            blind = entry.label if is_blind else None
+            self.opinions.record(rows, Opinion(entry.label, entry.question, by, blind))
         return self._update(dict.fromkeys(rows, entry))
 
     def _accept(self, event: Accepted) -> list[Answer] | None:

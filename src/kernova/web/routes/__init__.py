@@ -7,8 +7,11 @@ A new view adds a module here, which takes its part of the workbench with
 
 from fastapi import APIRouter
 
+from kernova.web.invitations import Invitations
 from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
+from kernova.web.routes.batches import batch_routes
+from kernova.web.routes.colleagues import colleague_routes, expert_routes
 from kernova.web.routes.files import download_routes, media_routes
 from kernova.web.routes.importing import import_routes
 from kernova.web.routes.learning import learning_routes
@@ -22,9 +25,10 @@ from kernova.workbench import Workbench
 __all__ = ["Queue", "all_routes"]
 
 
-def all_routes(workbench: Workbench) -> list[APIRouter]:
+def all_routes(workbench: Workbench, invitations: Invitations) -> list[APIRouter]:
     """Return the routers of all routes."""
     asking, looking, files, review = map(new_router, ("asking", "looking", "files", "review"))
+    colleagues = new_router("colleagues")
     queue = Queue(workbench)
     for section in (question_routes, correction_routes, category_routes, annotation_routes):
         section(asking, workbench, queue)
@@ -32,7 +36,10 @@ def all_routes(workbench: Workbench) -> list[APIRouter]:
     overview_routes(looking, workbench, queue)
     for view in (row_routes, comparison_routes, table_routes, map_routes, learning_routes):
         view(looking, workbench)
+    batch_routes(looking, workbench)
     review_routes(review, workbench, queue)
+    expert_routes(colleagues, workbench, queue, invitations)
+    colleague_routes(colleagues, workbench, queue)
     media_routes(files, workbench)
     download_routes(files, workbench)
-    return [asking, looking, review, files]
+    return [asking, looking, review, colleagues, files]

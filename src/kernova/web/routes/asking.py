@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from kernova.discover.names import expert_name
 from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import SAVED, json_reply
 from kernova.web.schemas import (
@@ -13,27 +14,19 @@ from kernova.web.schemas import (
     Delete,
     Labels,
     Merge,
-    NewExpert,
     PathRow,
     QuestionWanted,
     Rename,
     Settle,
     Skip,
-    Undo,
     reply_model,
 )
 from kernova.workbench import Workbench
 from kernova.workbench.asking import QuestionReply
-from kernova.workbench.workbench import ExpertReply
 
 
 def question_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     """Register the routes of questions and answers."""
-
-    @router.post("/experts", status_code=201, response_model=reply_model(ExpertReply))
-    async def join(body: NewExpert) -> ExpertReply:
-        """Register an expert under a name; a known name resumes that expert's work."""
-        return await queue.run(workbench.join, body.name)
 
     @router.post("/question", response_model=reply_model(QuestionReply))
     async def question(body: QuestionWanted) -> Response:
@@ -42,6 +35,7 @@ def question_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> No
         No row is open at two experts at the same time. A question is released to others after
         its expert has been inactive for 15 minutes.
         """
+        queue.identify(expert_name(body.expert))
         return json_reply(await queue.run(workbench.question, body.expert, body.row, body.source))
 
     @router.post("/answers", response_model=SAVED)
@@ -67,14 +61,6 @@ def question_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> No
 def correction_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
     """Register the routes of corrections."""
     corrections = workbench.corrections
-
-    @router.post("/undo", response_model=SAVED)
-    async def undo(body: Undo) -> Response:
-        """Undo the expert's last entry of any kind; can be repeated.
-
-        Without a name, the last entry of all experts is undone.
-        """
-        return await queue.save(corrections.undo(body.expert, body.key))
 
     @router.patch("/answers/{number}", response_model=SAVED)
     async def change(

@@ -5,12 +5,15 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from kernova.discover.names import expert_name
 from kernova.web.routes.queue import Queue
 from kernova.web.routes.replies import LARGEST, binary_responses, json_reply, numbers_reply
 from kernova.web.schemas import Limit, PathRow, reply_model
+from kernova.web.visitors import visitor
 from kernova.workbench import Workbench
 from kernova.workbench.alike import Alike, AlikeReply
 from kernova.workbench.cards import Card, FoundReply
+from kernova.workbench.growing.view import Batches
 from kernova.workbench.history import DisagreementsReply, HistoryReply
 from kernova.workbench.overview import SessionReply, StateReply, UnchangedReply
 from kernova.workbench.row_map import MapReply
@@ -37,6 +40,8 @@ def overview_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> No
         ] = None,
     ) -> Response:  # fmt: skip
         """Return everything that changes: categories, curve, advice, experts."""
+        if expert is not None:
+            queue.identify(expert_name(expert))
         unchanged = workbench.unchanged(since, expert)
         if unchanged is not None:
             return json_reply(unchanged)
@@ -64,8 +69,14 @@ def row_routes(router: APIRouter, workbench: Workbench) -> None:
 
     @router.get("/rows/{row}", response_model=reply_model(Card))
     def card(row: PathRow) -> Response:
-        """Return everything there is to see of a row."""
-        return json_reply(workbench.cards.card(row))
+        """Return everything there is to see of a row.
+
+        While an expert is asked about a row for comparison, the expert's browser does not get its
+        label and opinions.
+        """
+        experts = workbench.browsers.experts_in(visitor().browser)
+        is_hidden = row in workbench.overlap.hidden_rows(experts)
+        return json_reply(workbench.cards.card(row, is_hidden=is_hidden))
 
     @router.get("/rows", response_model=reply_model(FoundReply))
     def find(
@@ -103,16 +114,20 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/map/labels", responses=numbers, response_class=Response)
     def map_labels(
         colour: Annotated[
-            Literal["labels", "learnt"],
-            Query(description="Colour by labels, or by the verdicts of the learnt model."),
+            Literal["labels", "learnt", "added"],
+            Query(description="Colour by labels, by the verdicts of the learnt model, or by the "
+                  "last batch of new rows."),
         ] = "labels",
-    ) -> Response:
+    ) -> Response:  # fmt: skip
         """Return one little-endian unsigned 16-bit code per row.
 
         0 is unlabelled and 65535 skipped; other codes are the position of the category, from 1, in
         the state of the version in the header X-Kernova-Version. By the learnt model, rows have the
         position of the category that claims them, 0 if it has been renamed or deleted since; 65534
-        is ambiguous and 65533 unknown.
+        is ambiguous and 65533 unknown. By the last batch, unlabelled rows of it have the code
+        65534, or 65533 if they look new.
         """
+        if colour == "added":
+            return numbers_reply(*workbench.part(Batches).codes())
         labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
         return numbers_reply(*labels)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, ParamSpec, TypeVar
 from starlette.responses import Response
 
 from kernova.web.routes.replies import json_reply
+from kernova.web.visitors import check_expert, visitor
 from kernova.workbench import Workbench
 from kernova.workbench.asking import Request as SaveRequest
 from kernova.workbench.asking import SavedReply
@@ -36,6 +37,7 @@ class Queue:
 
     def __init__(self, workbench: Workbench) -> None:
         self._questions = workbench.questions
+        self._browsers = workbench.browsers
         self._waiting: deque[_Waiting] = deque()
         self._is_called = False  # whether the worker will take what waits
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kernova-queue")
@@ -50,8 +52,14 @@ class Queue:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._worker, partial(work, *args, **kwargs))
 
+    def identify(self, expert: str | None) -> None:
+        """Note that an expert works in the browser that sends the request, if this is allowed."""
+        check_expert(expert)
+        self._browsers.mark(expert, visitor().browser)
+
     async def save(self, request: SaveRequest) -> Response:
         """Wait for the queue and until the entry is on disk; return what was saved."""
+        self.identify(request.expert)
         loop = asyncio.get_running_loop()
         waiting = _Waiting(request, loop.create_future())
         self._waiting.append(waiting)

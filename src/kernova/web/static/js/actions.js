@@ -1,6 +1,7 @@
 /** Everything an expert can do. Each request is sent once, and the result is shown. */
 
 import { RequestError, address, get, messageOf, post } from "./api.js";
+import { offerWaysOn } from "./colleagues/undoing.js";
 import { announce, showFailed, showSaved } from "./notices.js";
 import { submit } from "./outbox.js";
 import { categories, refresh, store, update } from "./store.js";
@@ -10,7 +11,7 @@ import { counted, keyShown, listed, quoted } from "./words.js";
 /** @typedef {import("./types.js").Card} Card */
 /** @typedef {Card["confidence"]} Confidence */
 /** @typedef {import("./types.js").SavedReply} SavedReply */
-/** @typedef {{row?: number, source?: "strategy"|"unknown"}} Wish */
+/** @typedef {{row?: number, source?: "strategy"|"unknown"|"overlap"}} Wish */
 /** @typedef {import("./types.js").PostCalls & import("./types.js").PatchCalls} Calls */
 
 /** @type {Promise<void>|null} */
@@ -107,7 +108,34 @@ function takeQuestion({ question, message }) {
  * @param {null|"all"|number[]} members which rows of its cluster are labelled with it
  * @param {Confidence} confidence how sure the expert is, if that is stated
  */
-export function answer(question, label, members = null, confidence = null) {
+export async function answer(question, label, members = null, confidence = null) {
+  const reply = await answered(question, label, members, confidence);
+  if (reply !== null && question.is_blind) await showComparison(question, label, reply.saved.warning);
+  return reply;
+}
+
+/**
+ * After an answer for comparison, show the answers of others.
+ * @param {Question} question
+ * @param {string} label
+ * @param {string|null} warning
+ */
+async function showComparison({ row, id }, label, warning) {
+  const card = await get("/api/rows/{row}", { row }).catch(() => null);
+  const others = card?.opinions.filter(({ expert }) => expert !== store.expert) ?? [];
+  if (others.length === 0) return;
+  const isSame = others.every((one) => one.label === label);
+  const said = listed(others.map((one) => `${one.expert || "an unnamed expert"} ${isSame ? "agrees" : `gave ${quoted(one.label)}`}`));
+  showSaved(`Saved: ${id} is ${quoted(label)}. For comparison: ${said}.`, warning);
+}
+
+/**
+ * @param {Question} question
+ * @param {string} label
+ * @param {null|"all"|number[]} members
+ * @param {"low"|"medium"|"high"|null} confidence
+ */
+function answered(question, label, members, confidence) {
   const words = `${question.id} is ${quoted(label)}.`;
   return done("/api/answers", {}, { row: question.row, label, members, confidence }, words, {
     tell: ({ n_rows: rows, is_new: isNew }) => {
@@ -176,8 +204,29 @@ export async function chooseKey(name, letter) {
   if (reply && moved.length > 0) showSaved([savedWords(reply.saved), ...moved].join(" "), reply.saved.warning);
 }
 
-export function undo() {
-  return done("/api/undo", {}, {}, "The last step was undone.", { failed: "Not undone" });
+/** Undo the last step; where a colleague has built on it, offer ways on. */
+export async function undo() {
+  const reply = await done("/api/undo", {}, {}, "The last step was undone.", { failed: "Not undone" });
+  if (reply === null) await offerWaysOn();
+  return reply;
+}
+
+/**
+ * Undo one of the expert's steps, and before it later ones that depend on it.
+ * @param {number} entry
+ * @param {number[]} others
+ */
+export function undoEntry(entry, others = []) {
+  return done("/api/undo", {}, { entry, others }, "A step was undone.", { failed: "Not undone" });
+}
+
+/**
+ * @param {number} fraction
+ * @param {number} experts
+ */
+export function planOverlap(fraction, experts) {
+  const number = /** @type {2|3|4|5} */ (experts);
+  return done("/api/overlap", {}, { fraction, experts: number }, `${100 * fraction} % of rows are asked to ${experts} experts.`);
 }
 
 /**

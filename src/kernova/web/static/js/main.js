@@ -1,6 +1,7 @@
 /** The page begins here: each part is started, then the session is read. */
 
 import { savedWords } from "./actions.js";
+import { startBatches } from "./batches.js";
 import { byId, say } from "./dom.js";
 import { startHelp } from "./help.js";
 import { bind, startKeys } from "./keys.js";
@@ -51,6 +52,7 @@ async function begin() {
   startTheme();
   startKeys();
   startNotices();
+  startBatches();
   startRouter(VIEWS);
   for (const { start } of VIEWS) start();
   for (const { name, key } of VIEWS) bind(key, "Go to", name, () => store.expert && goTo(name));

@@ -15,14 +15,14 @@ const read = new Map();
 
 /**
  * Give a number for each row: 0 unlabelled, 1 + the index of its category, 65535 skipped.
- * @param {"labels"|"learnt"} colour as answered, or as predicted by the learnt model
+ * @param {"labels"|"learnt"|"added"} colour as answered, as predicted by the learnt model, or with the last batch of new rows
  * @returns {Promise<RowLabels>}
  */
 export function rowLabels(colour = "labels") {
   const version = `${store.state?.version} ${store.state?.learn?.version ?? ""}`;
   const before = read.get(colour);
   if (before?.version === version) return before.promise;
-  const promise = getNumbers(`/api/map/labels${colour === "learnt" ? "?colour=learnt" : ""}`).then(({ buffer, version: got }) => ({ labels: new Uint16Array(buffer), version: got }));
+  const promise = getNumbers(`/api/map/labels${colour === "labels" ? "" : `?colour=${colour}`}`).then(({ buffer, version: got }) => ({ labels: new Uint16Array(buffer), version: got }));
   promise.catch(() => read.delete(colour));
   read.set(colour, { version, promise });
   return promise;

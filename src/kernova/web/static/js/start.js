@@ -1,11 +1,18 @@
 /** The start: who is answering, and how far preparation is. */
 
-import { messageOf, post } from "./api.js";
-import { byId, element, fill, say } from "./dom.js";
+import { get, messageOf, post } from "./api.js";
+import { button, byId, element, fill, say } from "./dom.js";
 import { keep, kept } from "./kept.js";
+import { showFailed } from "./notices.js";
 import { goTo } from "./router.js";
 import { listen, phase, preparation, store, update } from "./store.js";
 import { counted, listed, worded } from "./words.js";
+
+/**
+ * The name that an invitation has bound to this browser.
+ * @type {string|null}
+ */
+let invitedAs = null;
 
 /** Make the form work, and continue at once where the name is known from an earlier visit. */
 export async function startStart() {
@@ -16,7 +23,8 @@ export async function startStart() {
   byId("expert-button").addEventListener("click", comeAgain);
   listen(["session", "state", "expert", "question"], show);
   show();
-  const name = kept("expert", "sessionStorage") ?? kept("expert");
+  invitedAs = (await get("/api/invitations").catch(() => null))?.me ?? null;
+  const name = invitedAs ?? kept("expert", "sessionStorage") ?? kept("expert");
   nameInput().value = name ?? "";
   if (name) await comeIn(name);
   else nameInput().focus();
@@ -26,15 +34,21 @@ function nameInput() {
   return byId("expert-name", HTMLInputElement);
 }
 
-/** @param {string} typed */
-async function comeIn(typed) {
+/**
+ * @param {string} typed
+ * @param {boolean} isSame whether a doubt about the name has been answered
+ * @returns {Promise<boolean>}
+ */
+async function comeIn(typed, isSame = false) {
   const name = typed.trim();
+  byId("start-doubt").hidden = true;
   if (!name) {
     say(byId("start-problem"), "Please enter a name.");
     return false;
   }
   try {
-    const { name: expert } = await post("/api/experts", { name });
+    const { name: expert, doubt } = await post("/api/experts", { name, is_same: isSame });
+    if (doubt) return askAbout(expert, doubt);
     // In the tab's own storage, too: two experts may use one browser in two tabs.
     keep("expert", expert, "localStorage");
     keep("expert", expert, "sessionStorage");
@@ -47,7 +61,32 @@ async function comeIn(typed) {
   return false;
 }
 
+/**
+ * Ask whether a name is the right one: it is in use elsewhere, or looks like another.
+ * @param {string} name
+ * @param {import("./types.js").Doubt} doubt
+ */
+function askAbout(name, { kind, words, names }) {
+  const box = byId("start-doubt");
+  nameInput().value = name;
+  /** @type {(one: string, isSame: boolean) => void} */
+  const go = (one, isSame) => void comeIn(one, isSame).then((isIn) => isIn && goTo("question"));
+  const another = () => {
+    box.hidden = true;
+    nameInput().focus();
+    nameInput().select();
+  };
+  // Who picks the other name may still be asked whether it is in use elsewhere.
+  const same = names.map((one) => button(`Yes, continue as ${one}`, () => go(one, one === name), { class: "primary", "data-testid": "doubt-same" }));
+  const other = kind === "alike" ? button(`No, I am ${name}`, () => go(name, true), { "data-testid": "doubt-other" }) : button("Choose another name", another, { "data-testid": "doubt-another" });
+  fill(box, element("p", {}, words), element("div", { class: "line" }, ...same, other));
+  box.hidden = false;
+  (same[0] ?? other).focus();
+  return false;
+}
+
 function comeAgain() {
+  if (invitedAs !== null) return showFailed(new Error(`You are here by an invitation, as ${invitedAs}. Ask for another link to work under another name.`), "The name stays");
   keep("expert", null, "sessionStorage");
   update({ expert: "", question: null, isAsked: false });
   nameInput().focus();

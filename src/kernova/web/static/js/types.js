@@ -14,6 +14,23 @@
  */
 
 /**
+ * Agreement of all experts.
+ * @typedef {object} AgreementReply
+ * @property {number} rows Number of rows that several experts labelled without seeing the others.
+ * @property {(string|null)[]} experts
+ * @property {number|null} raw Mean fraction of agreeing pairs of experts; null without rows.
+ * @property {Measure|null} fleiss Fleiss' kappa of all experts.
+ * @property {Measure|null} alpha Krippendorff's alpha of all experts.
+ * @property {PairAgreement[]} pairs
+ * @property {CategoryAgreement[]} categories
+ * @property {Confused[]} confused Pairs of categories, the most frequent first; at most 20.
+ * @property {ConfusionTable} table
+ * @property {number} seen_rows Further rows with several opinions, of which some were given after seeing another.
+ * @property {number} seen_same Number of those on which the present opinions are the same.
+ * @property {string} method What is measured, and how, in sentences.
+ */
+
+/**
  * Unlabelled rows that are like given ones, the most alike first.
  * @typedef {object} AlikeReply
  * @property {number} row The first given row.
@@ -62,6 +79,29 @@
  */
 
 /**
+ * Rows that were added together.
+ * @typedef {object} Batch
+ * @property {number} number Number of the batch, counted from 1.
+ * @property {string} at
+ * @property {string} source Name of the file; empty if a program added the rows.
+ * @property {number} first Index of the first row.
+ * @property {number} rows
+ * @property {string} words How many rows look new, and how many would by chance.
+ * @property {number} new Number of rows that look new.
+ * @property {number|null} by_chance No more would look new by chance; null if not judged.
+ * @property {number} known Number of rows that were recognised when they were added.
+ * @property {number} groups Number of questions about the rows that look new.
+ * @property {number} waiting Number of those that are still to be asked.
+ * @property {NewRow[]} unlike Rows that look new, the most unusual first; 200 at most.
+ */
+
+/**
+ * All batches, the newest first.
+ * @typedef {object} BatchesReply
+ * @property {Batch[]} batches
+ */
+
+/**
  * Progress of the neighbour map.
  * @typedef {object} BetterMap
  * @property {"none"|"running"|"ready"|"failed"} state
@@ -101,6 +141,14 @@
  * @property {number} colour Number of its colour, constant while the category exists.
  * @property {string|null} key Its key, a digit or letter; two characters, the first of them 0, are two keys.
  * @property {string|null} heading The heading that it is under, of two-level categories.
+ */
+
+/**
+ * How often another expert gives a category, too.
+ * @typedef {object} CategoryAgreement
+ * @property {string} name
+ * @property {number} opinions Number of answers with this category, on rows of several experts.
+ * @property {number} agreement Fraction of the others' answers on these rows that give it, too.
  */
 
 /**
@@ -176,6 +224,24 @@
  */
 
 /**
+ * Two categories that experts give to the same row.
+ * @typedef {object} Confused
+ * @property {string} first
+ * @property {string} second
+ * @property {number} rows Number of rows with both.
+ */
+
+/**
+ * Categories of one expert against those of another.
+ * @typedef {object} ConfusionTable
+ * @property {string|null} first The expert of the lines; null in a table of all experts.
+ * @property {string|null} second The expert of the columns.
+ * @property {boolean} is_pooled Whether it counts all pairs of experts, each in both directions.
+ * @property {string[]} names The categories of lines and columns, at most 40.
+ * @property {number[][]} counts Number of pairs of answers.
+ */
+
+/**
  * A value of a row in a column that is no feature.
  * @typedef {object} ContextShown
  * @property {string} name The column.
@@ -208,11 +274,48 @@
  */
 
 /**
+ * A row that experts label differently.
+ * @typedef {object} Disputed
+ * @property {number} row
+ * @property {string} id
+ * @property {string} label Its label until the disagreement is settled.
+ * @property {OpinionShown[]} opinions The newest last.
+ * @property {NoteOutput|null} note
+ */
+
+/**
+ * Disputed rows, the earliest first, and the pairs of categories in dispute.
+ * @typedef {object} DisputesReply
+ * @property {number} total Number of disputed rows, of the chosen pair of categories if given.
+ * @property {Disputed[]} rows
+ * @property {Confused[]} pairs Pairs of categories in dispute, the most frequent first.
+ * @property {Examples[]} examples Of all categories in these rows.
+ */
+
+/**
+ * Reason why a name may be the wrong one; the expert decides.
+ * @typedef {object} Doubt
+ * @property {"taken"|"alike"|"invited"} kind In use in another browser now, almost the same as another name, or of an
+ *   invited expert.
+ * @property {string} words The sentence for people.
+ * @property {string[]} names The names that may be meant.
+ */
+
+/**
  * A labelled row that is near another one.
  * @typedef {object} Example
  * @property {number} row
  * @property {string} id
  * @property {string} label
+ */
+
+/**
+ * Rows of a category that nobody disputes, for comparison.
+ * @typedef {object} Examples
+ * @property {string} name
+ * @property {number[]} rows At most six, those that were asked about first.
+ * @property {string[]} ids
+ * @property {number} n_rows Number of all rows with this label.
  */
 
 /**
@@ -227,13 +330,15 @@
  * @typedef {object} ExpertHere
  * @property {string} name
  * @property {number} questions Number of questions answered or skipped.
+ * @property {number} comparisons Number of further opinions given without seeing those of others.
  * @property {boolean} is_here Whether the expert is active now.
  */
 
 /**
- * An expert's name in its normalised form.
+ * An expert's name in its normalised form, and whether the expert is registered under it.
  * @typedef {object} ExpertReply
  * @property {string} name
+ * @property {Doubt|null} doubt Why the name may be the wrong one; then nobody is registered.
  */
 
 /**
@@ -440,6 +545,32 @@
  */
 
 /**
+ * A new invitation.
+ * @typedef {object} InvitationReply
+ * @property {string} name
+ * @property {Doubt|null} doubt Why the name may be the wrong one; then there is no link.
+ * @property {string[]} links The same link by several addresses of the server, the best first.
+ */
+
+/**
+ * An invitation without its link, which is shown only once.
+ * @typedef {object} InvitationShown
+ * @property {string} name
+ * @property {"open"|"used"|"expired"} state Used: a browser has logged in with the link.
+ * @property {string} until When the link expires, in UTC.
+ */
+
+/**
+ * The invitations of this server.
+ * @typedef {object} InvitationsReply
+ * @property {string|null} me The name to which the browser that asks is bound by an invitation.
+ * @property {boolean} can_invite Whether it may invite others.
+ * @property {boolean} is_for_others Whether other machines can reach the page.
+ * @property {string} words What that means for invitations, in sentences.
+ * @property {InvitationShown[]} invitations
+ */
+
+/**
  * A file of labels.
  * @typedef {object} LabelUpload
  * @property {string} name Name of the file; its ending determines the format: .csv, .tsv, .txt, .parquet, .arrow, .json
@@ -526,6 +657,14 @@
  */
 
 /**
+ * A coefficient and the interval that holds it 19 times in 20.
+ * @typedef {object} Measure
+ * @property {number} value
+ * @property {number} low
+ * @property {number} high
+ */
+
+/**
  * Addresses of a row's picture or sound, or its outline.
  * @typedef {object} Media
  * @property {"none"|"picture"|"sound"|"outline"} kind
@@ -572,16 +711,41 @@
  * An expert who joins.
  * @typedef {object} NewExpert
  * @property {string} name Name of the expert.
+ * @property {boolean} [is_same] Whether a doubt about the name has been answered: it is right.
+ */
+
+/**
+ * An expert who is invited.
+ * @typedef {object} NewInvitation
+ * @property {string} name Name of the expert.
+ * @property {boolean} [is_same] Whether a doubt about the name has been answered: it is right.
+ */
+
+/**
+ * A row that looks new beside all rows before its batch.
+ * @typedef {object} NewRow
+ * @property {number} row
+ * @property {string} id
+ * @property {string|null} label
+ * @property {number} p_value Fraction of held-out rows that are at least as unusual.
+ * @property {number} group Rows with the same number lie together; 0 is no group.
  */
 
 /**
  * A remark on a row, in place of an earlier one.
- * @typedef {object} Note
+ * @typedef {object} NoteInput
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
  * @property {number} row Row index, counted from 0.
  * @property {string|null} text The remark; null removes it.
+ */
+
+/**
+ * A remark on a row.
+ * @typedef {object} NoteOutput
+ * @property {string} text
+ * @property {string|null} by
  */
 
 /**
@@ -602,6 +766,37 @@
  */
 
 /**
+ * An opinion with what is known of how it came about.
+ * @typedef {object} OpinionShown
+ * @property {string|null} expert
+ * @property {string} label
+ * @property {string|null} at When it was given, in UTC.
+ * @property {"low"|"medium"|"high"|null} confidence
+ * @property {boolean} is_blind Whether it was given without seeing those of others.
+ * @property {number} n_rows Number of rows that were labelled in the same step.
+ */
+
+/**
+ * The planned overlap, and how much of it is done.
+ * @typedef {object} OverlapReply
+ * @property {number} fraction Fraction of the rows that several experts are asked about.
+ * @property {number} experts Number of experts for each of these rows.
+ * @property {number} rows Number of these rows that were asked and labelled so far.
+ * @property {number} complete Number of those with enough opinions.
+ * @property {number} waiting Number of those that the expert can be asked about now.
+ */
+
+/**
+ * A plan for rows that several experts are asked about.
+ * @typedef {object} OverlapWanted
+ * @property {string|null} [expert] Name of the expert; null for the expert without a name.
+ * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
+ *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number} fraction Fraction of the rows; 0 for none.
+ * @property {2|3|4|5} [experts] Number of experts for each of these rows.
+ */
+
+/**
  * A page of the rows that match a query.
  * @typedef {object} PageWanted
  * @property {RowQuery} [query]
@@ -609,6 +804,17 @@
  * @property {number|null} [entries] Log entries, from an earlier reply.
  * @property {number|null} [learnt] Run of learning, from an earlier reply.
  * @property {number} [limit]
+ */
+
+/**
+ * Agreement of two experts.
+ * @typedef {object} PairAgreement
+ * @property {string|null} first Name of an expert; null for the one without a name.
+ * @property {string|null} second
+ * @property {number} rows Number of rows that both labelled without seeing each other's answer.
+ * @property {number} same Number of those with the same label.
+ * @property {Measure} raw Fraction of them.
+ * @property {Measure|null} kappa Cohen's kappa; null where only one category was given.
  */
 
 /**
@@ -671,6 +877,7 @@
  * @property {string[]} member_ids Ids of those rows.
  * @property {number} n_members Number of unlabelled rows that the question represents.
  * @property {Object<string, number>} known_members Number of labelled rows of the cluster, by label.
+ * @property {boolean} is_blind Whether another expert has labelled the row; that answer is hidden until this one.
  * @property {Card} card
  * @property {Guess|null} guess Best guess of the model that was learnt so far; null before the second answer.
  */
@@ -680,8 +887,8 @@
  * @typedef {object} QuestionWanted
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
  * @property {number|null} [row] Ask about this row, which must be unlabelled.
- * @property {"strategy"|"unknown"} [source] Source of the question: the strategy, or the rows that the learnt model
- *   does not know.
+ * @property {"strategy"|"unknown"|"overlap"} [source] Source of the question: the strategy, the rows that the learnt
+ *   model does not know, or the rows that other experts have labelled and this one is to label for comparison.
  */
 
 /**
@@ -766,6 +973,12 @@
  * @property {string|null} at When.
  * @property {boolean} is_flagged
  * @property {string|null} note
+ */
+
+/**
+ * An expert who is no longer invited.
+ * @typedef {object} Revocation
+ * @property {string} name Name of the expert.
  */
 
 /**
@@ -955,27 +1168,56 @@
  */
 
 /**
- * Undo of the expert's last entry.
+ * Undo of an entry of the expert, by default the last.
  * @typedef {object} Undo
  * @property {string|null} [expert] Name of the expert; null for the expert without a name.
  * @property {string|null} [key] Idempotency key, for example a UUID. A request that is repeated with its key is
  *   recorded once and answered again; another request with the same key is rejected.
+ * @property {number|null} [entry] Number of the entry; by default the last one.
+ * @property {number[]} [others] Numbers of later entries that depend on it, which may be undone before, whoever made
+ *   them: those that GET /api/undo lists.
+ */
+
+/**
+ * A log entry that can be undone, or that is in the way.
+ * @typedef {object} UndoEntry
+ * @property {number} number
+ * @property {string|null} by
+ * @property {string} words The entry as a sentence.
+ */
+
+/**
+ * The expert's last entry, and the ways on if it cannot be undone by itself.
+ * @typedef {object} UndoReply
+ * @property {UndoEntry|null} last The last entry in effect; null if there is none.
+ * @property {string} words Why it cannot be undone by itself; empty if it can.
+ * @property {UndoEntry[]} others Later entries that must be undone before it, in order.
+ * @property {UndoEntry|null} earlier The expert's latest earlier entry that can be undone by itself.
+ * @property {number|null} row Row whose label can be changed instead, if it is a single one.
+ * @property {string|null} id The id of that row.
+ * @property {string|null} label The present label of that row.
+ * @property {number|null} question Number of its question, by which the answer is changed.
  */
 
 /**
  * Addresses that take GET: their parameters, request body and reply.
  * @typedef {{
+ *   "/api/agreement": {parameters: {first?: string|null, second?: string|null}, reply: AgreementReply},
+ *   "/api/batches": {parameters: {}, reply: BatchesReply},
  *   "/api/disagreements": {parameters: {}, reply: DisagreementsReply},
+ *   "/api/disputes": {parameters: {first?: string|null, second?: string|null, limit?: number, offset?: number}, reply: DisputesReply},
  *   "/api/downloads": {parameters: {}, reply: FormatsReply},
  *   "/api/downloads/coco.json": {parameters: {}, reply: unknown},
  *   "/api/downloads/label-studio.json": {parameters: {}, reply: unknown},
  *   "/api/history": {parameters: {before?: number|null, limit?: number}, reply: HistoryReply},
+ *   "/api/invitations": {parameters: {}, reply: InvitationsReply},
  *   "/api/learn": {parameters: {}, reply: LearnReply},
  *   "/api/learn/precision": {parameters: {category?: string|null}, reply: PrecisionCurveReply},
  *   "/api/learn/rows": {parameters: {verdict?: "known"|"ambiguous"|"unknown", limit?: number, offset?: number}, reply: LearntRowsReply},
  *   "/api/learn/rows/{row}": {parameters: {row: number}, reply: LearntRow},
  *   "/api/learn/suggestions": {parameters: {threshold?: number|null, category?: string|null, limit?: number, offset?: number}, reply: SuggestionsReply},
  *   "/api/map": {parameters: {}, reply: MapReply},
+ *   "/api/overlap": {parameters: {expert?: string|null}, reply: OverlapReply},
  *   "/api/review/columns": {parameters: {}, reply: ReviewColumns},
  *   "/api/rows": {parameters: {find: string, limit?: number}, reply: FoundReply},
  *   "/api/rows/{row}": {parameters: {row: number}, reply: Card},
@@ -985,6 +1227,7 @@
  *   "/api/state": {parameters: {since?: number|null, expert?: string|null}, reply: StateReply|UnchangedReply},
  *   "/api/table": {parameters: {}, reply: TableReply},
  *   "/api/table/rows": {parameters: {sort?: string, descending?: "yes"|"no", find?: string, within?: string, status?: string, label?: string, columns?: string, offset?: number, limit?: number}, reply: TablePageReply},
+ *   "/api/undo": {parameters: {expert?: string|null}, reply: UndoReply},
  * }} GetCalls
  */
 
@@ -1005,9 +1248,12 @@
  *   "/api/further-labels": {parameters: {}, body: FurtherLabels, reply: SavedReply},
  *   "/api/imports": {parameters: {}, body: Import, reply: SavedReply},
  *   "/api/imports/preview": {parameters: {}, body: LabelUpload, reply: ImportPreview},
+ *   "/api/invitations": {parameters: {}, body: NewInvitation, reply: InvitationReply},
+ *   "/api/invitations/revoke": {parameters: {}, body: Revocation, reply: InvitationsReply},
  *   "/api/labels": {parameters: {}, body: Labels, reply: SavedReply},
  *   "/api/learn": {parameters: {}, body: Learn, reply: LearnReply},
- *   "/api/notes": {parameters: {}, body: Note, reply: SavedReply},
+ *   "/api/notes": {parameters: {}, body: NoteInput, reply: SavedReply},
+ *   "/api/overlap": {parameters: {}, body: OverlapWanted, reply: SavedReply},
  *   "/api/question": {parameters: {}, body: QuestionWanted, reply: QuestionReply},
  *   "/api/review/accept": {parameters: {}, body: SelectedRows, reply: SavedReply},
  *   "/api/review/flag": {parameters: {}, body: FlaggedRows, reply: SavedReply},

@@ -14,8 +14,9 @@ const MOST_SHOWN = 60;
  * @param {HTMLElement} list
  * @param {import("../types.js").Category[]} categories
  * @param {Uint16Array} labels
+ * @param {boolean} [isOfBatch] whether crosses are rows of the last batch
  */
-export function showLegend(list, categories, labels) {
+export function showLegend(list, categories, labels, isOfBatch = false) {
   const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
@@ -31,6 +32,6 @@ export function showLegend(list, categories, labels) {
     left > 0 && element("li", {}, `and ${counted(left, "category", "categories")} more`),
     counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
-    counts.has(AMBIGUOUS) && line(cross("ambiguous"), "ambiguous", counts.get(AMBIGUOUS)),
-    counts.has(UNKNOWN) && line(cross("unknown"), "unknown", counts.get(UNKNOWN)));
+    counts.has(AMBIGUOUS) && line(cross("ambiguous"), isOfBatch ? "added last" : "ambiguous", counts.get(AMBIGUOUS)),
+    counts.has(UNKNOWN) && line(cross("unknown"), isOfBatch ? "added last, looks new" : "unknown", counts.get(UNKNOWN)));
 }

@@ -1,20 +1,18 @@
 /** The map of all rows: view, find and label rows, outside a question. */
 
-import { labelRows } from "../actions.js";
 import { RequestError, Unreachable, get, getNumbers } from "../api.js";
 import { button, byId, element, fill, say } from "../dom.js";
-import { FEWEST_COMPARED, MOST_COMPARED, openCompare } from "../compare.js";
 import { readCard, thumbnail } from "../media.js";
-import { openAlike } from "../more_like.js";
-import { askName } from "../naming.js";
 import { isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
 import { NO_LABEL, rowLabels } from "../row_labels.js";
 import { categories, listen, store } from "../store.js";
 import { onTheme } from "../theme.js";
-import { counted, worded } from "../words.js";
+import { worded } from "../words.js";
+import { nameBoxed } from "./boxed.js";
 import { Camera } from "./camera.js";
 import { canvasLayer } from "./canvas_layer.js";
+import { colourSelect, offerColours } from "./colours.js";
 import { rowFinder } from "./finder.js";
 import { startGestures } from "./gestures.js";
 import { showLegend } from "./legend.js";
@@ -37,9 +35,10 @@ let picking = null;
 /** Points that came while a box was being drawn. @type {Float32Array<ArrayBuffer>|null} */
 let waiting = null;
 let labels = new Uint16Array();
-/** @type {"labels"|"learnt"} */
+/** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
 let hovered = -1;
+let hidden = -1;
 let frame = 0;
 let looking = 0;
 /** @type {Promise<void>} */
@@ -50,7 +49,7 @@ const got = { points: "", labels: "" };
 export function startMap() {
   onShown("map", () => void catchUp());
   listen(["state"], () => isSeen("map") && void catchUp());
-  listen(["question"], () => built && showRings());
+  listen(["question"], () => built && (hiddenRow() === hidden ? showRings() : restyle()));
   onTheme(() => built && restyle());
 }
 
@@ -73,8 +72,7 @@ function build() {
   const zoom = (sign, factor, name) => button(sign, () => (camera.zoomAt(factor), draw()), { class: "small icon-only", "aria-label": name });
   const tools = element("div", { class: "map-tools" }, zoom("+", 1.6, "Zoom in"), zoom("−", 1 / 1.6, "Zoom out"),
     button("All", () => (camera.fit(), draw()), { class: "small", "aria-label": worded("Show all rows") }));
-  const colour = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: () => void recolour(colour.value === "learnt" ? "learnt" : "labels") } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"));
+  const colour = colourSelect((chosen) => void recolour(chosen));
   stage.append(tools);
   fill(byId("view-map"),
     element("header", { class: "view-head" }, element("h1", { id: "map-heading" }, "Map"), rowFinder((row) => void find(row)), colour),
@@ -109,8 +107,8 @@ function catchUp() {
 async function catchUpOnce() {
   const { colour, words } = view();
   resize();
-  colour.hidden = store.state?.learn?.state !== "ready";
-  if (colour.hidden) coloured = "labels";
+  offerColours(colour);
+  if (colour.value !== coloured) coloured = "labels";
   try {
     await readPoints();
     await readLabels();
@@ -171,15 +169,23 @@ async function readLabels() {
   restyle();
 }
 
-/** @param {"labels"|"learnt"} chosen */
+/** @param {"labels"|"learnt"|"added"} chosen */
 async function recolour(chosen) {
   coloured = chosen;
   await readLabels();
 }
 
+/** The row whose label is not to be seen: it is asked about for comparison. */
+function hiddenRow() {
+  return store.question?.is_blind ? store.question.row : -1;
+}
+
 function restyle() {
-  view().layer.setStyles(pointStyles(labels, categories()));
-  showLegend(view().legend, categories(), labels);
+  hidden = hiddenRow();
+  const shown = hidden < 0 ? labels : labels.slice();
+  if (hidden >= 0) shown[hidden] = NO_LABEL;
+  view().layer.setStyles(pointStyles(shown, categories()));
+  showLegend(view().legend, categories(), labels, coloured === "added");
   draw();
 }
 
@@ -314,21 +320,5 @@ async function choose(corners, isDone) {
   const [x1, y2] = camera.toMap(left, top);
   const [x2, y1] = camera.toMap(right, bottom);
   const rows = picking.within(x1, y1, x2, y2).filter((row) => labels[row] === NO_LABEL && row !== store.question?.row);
-  if (rows.length > 0) await nameRows(rows);
-}
-
-/** @param {number[]} rows */
-async function nameRows(rows) {
-  const thumbs = element("div", { class: "thumb-row" }, ...rows.slice(0, 24).map((row) => thumbnail(row)));
-  // Escape closes the dialog beneath, which then labels nothing.
-  /** @type {(act: (rows: number[]) => Promise<void>) => () => void} */
-  const instead = (act) => () => {
-    thumbs.closest("dialog")?.close();
-    void act(rows);
-  };
-  const others = element("div", { class: "line" },
-    button("More like these", instead(openAlike), { class: "small", "data-testid": "box-alike" }),
-    rows.length >= FEWEST_COMPARED && button(rows.length > MOST_COMPARED ? `Compare the first ${MOST_COMPARED}` : "Compare", instead(openCompare), { class: "small", "data-testid": "box-compare" }));
-  const name = await askName({ title: `Label ${counted(rows.length, "row")}`, words: worded(`The unlabelled row${rows.length > 1 ? "s" : ""} in the box${rows.length > 24 ? ", the first 24 shown" : ""}. A single undo reverses this.`), extra: [thumbs, others] });
-  if (name !== null) await labelRows(rows, name);
+  if (rows.length > 0) await nameBoxed(rows);
 }

@@ -117,7 +117,7 @@ export function makeFilters(onChange) {
   }
 
   refresh();
-  const more = element("details", { class: "review-more" }, element("summary", { "data-testid": "review-more" }, "More conditions"),
+  const more = element("details", { class: "review-more", "aria-label": "More conditions" }, element("summary", { "data-testid": "review-more" }, "More conditions"),
     element("div", { class: "line" }, expert.node, add), conditions);
   const node = element("div", { class: "review-filters" }, category.node, status.node, order.node, more);
   return {

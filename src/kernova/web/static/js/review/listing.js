@@ -78,13 +78,15 @@ export function makeListing(onRead, onFailed) {
      * Begin anew with a query, or with the same one in the order of now.
      * @param {RowQuery} wanted
      * @param {number} around a place that will be shown
+     * @param {number|null} run of learning, whose suggestions are listed
      */
-    async begin(wanted, around = 0) {
+    async begin(wanted, around, run) {
       query = wanted;
       turn += 1;
       reading.clear();
       pages.clear();
-      entries = learnt = null;
+      entries = null;
+      learnt = run;
       isRead = false;
       await read(Math.floor(around / PAGE));
     },

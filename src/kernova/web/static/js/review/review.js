@@ -39,12 +39,16 @@ const FEW_WORDS_REM = 2.5;
 /** Height by width of what a row without a picture shows. */
 const STRIP = 0.6;
 const GROUP = "Review";
+/** Statuses of rows that have a label: there is nothing to accept. */
+const LABELLED = ["hand", "accepted", "prior"];
 
 /** @type {ReturnType<typeof build>|null} */
 let parts = null;
 /** @type {Wish|null} */
 let wish = null;
 let seenVersion = -1;
+/** How often a list was begun: what comes late is dropped. */
+let begun = 0;
 
 /** Build the view and explain its keys. */
 export function startReview() {
@@ -132,7 +136,7 @@ function actionBar() {
   const all = button("Select all", () => selectAll(), { class: "small quiet", "data-testid": "review-all" });
   const clear = button("Clear", () => parts?.selection.clear(), { class: "small quiet", "data-testid": "review-clear" });
   const node = element("div", { class: "review-bar", role: "toolbar", "aria-label": "What to do with the selected rows", "data-testid": "review-bar" }, count, ...tools, all, clear);
-  return { node, count, all, clear };
+  return { node, count, all, clear, accept: tools[0] };
 }
 
 // --- lists ---------------------------------------------------------------------------------------
@@ -157,19 +161,22 @@ function show() {
 async function begin({ isSlid = false, stays = false } = {}) {
   if (!parts) return;
   const { listing, selection, grid, filters, threshold } = parts;
+  begun += 1;
+  const asked = begun;
   if (!stays) grid.restart();
   selection.clear();
-  const query = filters.query();
-  await listing.begin(query, stays ? grid.active() : 0);
-  grid.rebuild();
-  if (isSlid) return;
-  const recommended = await threshold.show(query, listing.learnt());
-  // It begins where enough is promised; from there one looks further down.
-  if (recommended === null || query.lowest !== undefined || stays) return;
-  filters.setLowest(recommended);
-  threshold.set(recommended);
-  await listing.begin(filters.query());
-  grid.rebuild();
+  const run = isSlid ? listing.learnt() : store.state?.learn.generation ?? null;
+  if (!isSlid) {
+    const recommended = await threshold.show(filters.query(), run);
+    if (asked !== begun) return;
+    // It begins where enough is promised; from there one looks further down.
+    if (recommended !== null && filters.query().lowest === undefined) {
+      filters.setLowest(recommended);
+      threshold.set(recommended);
+    }
+  }
+  await listing.begin(filters.query(), stays ? grid.active() : 0, run);
+  if (asked === begun) grid.rebuild();
 }
 
 /**
@@ -212,6 +219,7 @@ function showSelection() {
   say(words, `${counted(listing.total(), "row")}${count ? `, ${whole(count)} selected` : ""}.`);
   fill(bar.count, count ? `${whole(count)} selected` : "The marked row");
   bar.clear.hidden = count === 0;
+  bar.accept.hidden = LABELLED.includes(listing.query().status ?? "all");
   fill(bar.all, `Select all ${whole(listing.total())}`);
   bar.all.hidden = listing.total() === 0 || selection.isAll();
   grid.each((card, place) => {
