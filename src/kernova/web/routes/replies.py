@@ -13,6 +13,7 @@ from kernova.workbench.asking import SavedReply
 
 LARGEST: Final = 2**53
 _BINARY: Final = {"schema": {"type": "string"}}
+_JSON: Final[dict[str, object]] = {"schema": {}}
 _FAULTS: Final = {
     400: "The body cannot be read.",
     401: "The token is missing or wrong.",
@@ -66,7 +67,8 @@ def _parameters(endpoint: Callable[..., Any]) -> frozenset[str]:
 
 def binary_responses(*media_types: str) -> dict[int | str, dict[str, Any]]:
     """Return the description of a reply that is a file."""
-    return {200: {"content": dict.fromkeys(media_types, _BINARY)}}
+    # A file of JSON is no string: its content is not described.
+    return {200: {"content": {kind: _JSON if "json" in kind else _BINARY for kind in media_types}}}
 
 
 def numbers_reply(content: bytes, version: int) -> Response:
