@@ -625,3 +625,4 @@ MODEL_OF_A_TABLE = (
     "kernova: more is a folder or an archive, but the model was learnt from a table. Name a table "
     "like it."
 )
+NOT_IN_PROJECT = "1 row of photos is not in the project; to add it, pass add='photos'."

@@ -67,6 +67,34 @@ def test_discover_asks_about_pictures(photos):
     assert again["categories"] == summary["categories"]
 
 
+def test_projects_of_pictures_grow(photos):
+    project = "photos.kernova-project"
+    run("discover", "photos", "--terminal", "--json", stdin="a\nb\n")
+    answer = json.loads(run("discover", project, "--add", "more", "--json"))
+    assert answer["rows"] == N + 16
+    assert answer["batches"][0]["added"] == 16
+    # A picture that came into the folder since does not change what the others are compared by.
+    album(photos / "photos", 1, ("discs",), first=60)
+    output = json.loads(run("discover", project, "--terminal", "--json", stdin="c\n"))
+    assert output["questions"] == 3
+    assert messages.NOT_IN_PROJECT in output["notes"]
+
+
+def test_projects_of_embeddings_grow(fish):
+    run(
+        "discover", "fish.csv", "--id-column", "fish", "--embeddings", "fish.npy", "--terminal",
+        "--json", stdin="a\n",
+    )  # fmt: skip
+    answer = json.loads(
+        run("discover", "fish.kernova-project", "--add", "more.csv", "--embeddings",
+            "more.parquet", "--json")
+    )  # fmt: skip
+    assert answer["batches"][0]["added"] == 12
+    assert answer["batches"][0]["counts"]["new"] >= 3
+    again = json.loads(run("discover", "fish.kernova-project", "--terminal", "--json", stdin=""))
+    assert again["questions"] == 1
+
+
 def test_discover_asks_about_embeddings(fish):
     output = run(
         "discover", "fish.csv", "--id-column", "fish", "--embeddings", "fish.npy", "--terminal",

@@ -151,7 +151,8 @@ def test_transparent_parts_are_white():
 def test_pictures_are_brought_to_a_size_near_their_own(tmp_path, sizes, side):
     for number, size in enumerate(sizes):
         Image.new("L", (size, size // 2)).save(tmp_path / f"{number}.png")
-    assert side_of(FolderFiles(tmp_path, PICTURE_SUFFIXES)) == side
+    files = FolderFiles(tmp_path, PICTURE_SUFFIXES)
+    assert side_of(files, files.names) == side
 
 
 # --- what cannot be used -------------------------------------------------------------------------

@@ -52,11 +52,11 @@ class Described(NamedTuple):
     failures: Mapping[int, str]  # by place
 
 
-def side_of(files: Pictures) -> int:
-    """Return the longest side that the pictures should be brought to, by their own sizes."""
-    step = -(-len(files.names) // _SAMPLED)
+def side_of(files: Pictures, names: Sequence[str]) -> int:
+    """Return the longest side that pictures should be brought to, by the sizes of some of them."""
+    step = -(-len(names) // _SAMPLED)
     sides = []
-    for name in files.names[::step]:
+    for name in names[::step]:
         try:
             size = size_of(files.content(name))
         except MediaError:

@@ -72,7 +72,9 @@ def embedded_rows(
     picked = PickedRows(found.vectors, places[is_there])
     check_finite(picked, [ids[row] for row in is_there.tolist()], found.source)
     known = request.reader if isinstance(request.reader, EmbeddingColumns) else None
-    columns = _fitted(picked, found, request) if known is None else known
+    is_learnt = request.is_learnt_from([ids[row] for row in is_there.tolist()])
+    of_these = PickedRows(found.vectors, picked.places[is_learnt])
+    columns = _fitted(of_these, found, request) if known is None else known
     _check_length(columns, found)
     rows = np.full((len(places), len(columns.names)), np.nan)
     rows[is_there] = columns.rows(picked)

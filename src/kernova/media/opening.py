@@ -209,6 +209,7 @@ def open_discovery_data(
     embeddings: str | os.PathLike[str] | None = None,
     cache: Path | None = None,
     learn_with: WideRows | None = None,
+    learn_from: Collection[str] | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -259,6 +260,8 @@ def open_discovery_data(
         File that keeps the descriptors of pictures, so that they need not be computed again.
     learn_with : array, optional
         Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_from : collection of str, optional
+        Ids of the pictures or rows from which components are learnt; by default all of them.
 
     Returns
     -------
@@ -289,6 +292,7 @@ def open_discovery_data(
         source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
         reading, None if only is None else frozenset(only), like, rotation_invariant,
         None if embeddings is None else os.fspath(embeddings), cache, learn_with,
+        None if learn_from is None else frozenset(learn_from),
     )  # fmt: skip
     if like is not None:
         request = request._replace(only=frozenset(like.names))

@@ -126,7 +126,7 @@ def descriptors_like(
             f"{known} and {source} must both be folders or ZIP archives of pictures. Name two such."
         )
     try:
-        how = HowDescribed(side_of(others), rotation_invariant)
+        how = HowDescribed(side_of(others, others.names), rotation_invariant)
         return described_pictures(files, how, cache)
     finally:
         files.close()
@@ -175,8 +175,11 @@ class _DescribedRows(NamedTuple):
 def _described(request: DataRequest, raw: RawTable, files: Pictures) -> _DescribedRows:
     """Return the pictures that can be read, with the components of their descriptors as columns."""
     known = request.reader if isinstance(request.reader, PictureColumns) else None
+    ids = np.array(raw.columns[ID_COLUMN].to_pylist(), dtype=object)
+    is_learnt = request.is_learnt_from(ids.tolist())
     if known is None:
-        how = HowDescribed(side_of(files), request.rotation_invariant)
+        names = [files.names[place] for place in np.flatnonzero(is_learnt).tolist()]
+        how = HowDescribed(side_of(files, names), request.rotation_invariant)
     else:
         how = HowDescribed(known.side, known.rotation_invariant)
     found = described_pictures(files, how, request.cache)
@@ -184,7 +187,10 @@ def _described(request: DataRequest, raw: RawTable, files: Pictures) -> _Describ
     _check_some(found, files, is_there)
     rows = found.rows[is_there]
     others = [] if request.learn_with is None else [request.learn_with[:]]
-    columns = known or _fitted(np.concatenate([rows, *others]), how, files.source)
+    columns = known
+    if columns is None:
+        learnt = found.rows[is_there & is_learnt]
+        columns = _fitted(np.concatenate([learnt, *others]), how, files.source)
     table = raw.columns.filter(pa.array(is_there))
     for name, column in zip(columns.names, columns.rows(rows).T, strict=True):
         table = table.append_column(name, pa.array(column))
