@@ -6,7 +6,7 @@ import { button, byId, element, fill } from "./dom.js";
 import { thumbnail } from "./media.js";
 import { openRow } from "./row_dialog.js";
 import { listen, store } from "./store.js";
-import { counted, whole } from "./words.js";
+import { counted, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").Batch} Batch */
 
@@ -56,7 +56,7 @@ export function openBatches() {
     element("p", {}, `${counted(batch.rows, "row")} added on ${new Date(batch.at).toLocaleString()}. ${batch.words} ${batch.new > 0 ? progressWords(batch) : ""}`),
     batch.unlike.length > 0 && element("ul", { class: "thumbs", "aria-label": `Rows of batch ${whole(batch.number)} that look new, the most unusual first` }, ...batch.unlike.map(newRow)),
     batch.new > batch.unlike.length && element("p", { class: "hint" }, `The first ${whole(batch.unlike.length)} are shown.`)));
-  openDialog("New rows", parts, { testid: "batches-dialog", isWide: true });
+  openDialog(worded("New rows"), parts, { testid: "batches-dialog", isWide: true });
 }
 
 /** @param {Batch["unlike"][number]} one */

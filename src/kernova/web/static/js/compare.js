@@ -14,7 +14,7 @@ import { outlineDrawing } from "./outline.js";
 import { zoomedPicture } from "./picture_tools.js";
 import { soundPlayer } from "./sound.js";
 import { categories, categoryNamed } from "./store.js";
-import { counted } from "./words.js";
+import { counted, worded } from "./words.js";
 
 /** @typedef {import("./types.js").Card} Card */
 /** @typedef {import("./types.js").CompareReply} CompareReply */
@@ -51,7 +51,7 @@ export async function openExamples(row) {
   const show = async () => {
     try {
       const { examples } = await get("/api/rows/{row}/examples", { row, label: choice.value || null, limit: MOST_COMPARED - 1 });
-      if (examples.length === 0) fill(body, element("p", {}, "There is no labelled row to compare it with yet."));
+      if (examples.length === 0) fill(body, element("p", {}, worded("There is no labelled row to compare it with yet.")));
       else await fillComparison(body, [row, ...examples.map((one) => one.row)], dialog);
     } catch (error) {
       dialog.say(messageOf(error));

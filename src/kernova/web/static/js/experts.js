@@ -13,7 +13,7 @@ import { askName } from "./naming.js";
 import { isSeen, onShown } from "./router.js";
 import { openRow } from "./row_dialog.js";
 import { categoryNamed, listen, store } from "./store.js";
-import { counted, whole } from "./words.js";
+import { counted, whole, worded } from "./words.js";
 
 const MOST_LISTED = 20;
 let shownFor = "";
@@ -48,7 +48,7 @@ function build() {
   const [overlap, agreement, invitations] = sections.map(({ node }) => node);
   fill(byId("view-experts"),
     element("header", { class: "view-head" }, element("h1", { id: "experts-heading" }, "Experts")),
-    element("p", { class: "lead" }, "Several experts can work at the same time. No two are asked about the same row, except for planned comparisons."),
+    element("p", { class: "lead" }, worded("Several experts can work at the same time. No two are asked about the same row, except for planned comparisons.")),
     list,
     element("section", { "aria-labelledby": "disagreements-heading" }, element("h2", { id: "disagreements-heading" }, "Disagreements"), element("div", { class: "line" }, words, settling), disputed),
     agreement, overlap, invitations);

@@ -5,7 +5,7 @@ import { messageOf, post } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill, say } from "./dom.js";
 import { store } from "./store.js";
-import { counted, listed, quoted, whole } from "./words.js";
+import { counted, listed, quoted, whole, worded } from "./words.js";
 
 /** @typedef {import("./types.js").ImportPreview} ImportPreview */
 /** @typedef {"keep"|"take"|"opinion"} OnConflict */
@@ -130,10 +130,10 @@ function columnChoice(found, again) {
 
 /** @param {ImportPreview} found */
 function conflictTable({ conflicts, n_conflicts: number }) {
-  const caption = conflicts.length < number ? `The first ${whole(conflicts.length)} of ${whole(number)} rows with another label` : "Rows with another label";
+  const caption = conflicts.length < number ? worded(`The first ${whole(conflicts.length)} of ${whole(number)} rows with another label`) : worded("Rows with another label");
   return element("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": caption },
     element("table", { "data-testid": "import-conflicts" }, element("caption", {}, caption),
-      element("thead", {}, element("tr", {}, ...["row", "here", "in the file"].map((name) => element("th", { scope: "col" }, name)))),
+      element("thead", {}, element("tr", {}, ...["row", "here", "in the file"].map((name) => element("th", { scope: "col" }, worded(name))))),
       element("tbody", {}, ...conflicts.map((one) => element("tr", {}, element("th", { scope: "row" }, one.id), element("td", {}, one.mine), element("td", {}, one.theirs))))));
 }
 

@@ -51,6 +51,11 @@ export function bindPair(key, group, words, pair) {
   });
 }
 
+/** Whether a second key is awaited, which then has no other meaning. */
+export function isSecondAwaited() {
+  return awaited !== null;
+}
+
 /** @type {Binding[]} */
 const explained = [];
 

@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { button, element, fill, keepingFocus } from "../dom.js";
 import { labelTag } from "../glyph.js";
 import { categoryNamed } from "../store.js";
-import { counted, whole } from "../words.js";
+import { counted, whole, worded } from "../words.js";
 import { openSettle } from "./settle.js";
 
 /** @typedef {import("../types.js").AgreementReply} Agreement */
@@ -25,7 +25,7 @@ export function agreementSection() {
   /** @param {Agreement} told */
   function parts(told) {
     const seen = told.seen_rows > 0 && element("p", { class: "hint" }, `${counted(told.seen_rows, "further row")} ${told.seen_rows === 1 ? "has" : "have"} several answers, of which some were given after seeing another; ${whole(told.seen_same)} of them agree. They are not measured.`);
-    if (told.rows === 0) return [element("p", { class: "hint" }, "No row has answers of several experts that were given without seeing each other yet. Plan an overlap to measure agreement."), seen];
+    if (told.rows === 0) return [element("p", { class: "hint" }, worded("No row has answers of several experts that were given without seeing each other yet. Plan an overlap to measure agreement.")), seen];
     return [
       element("p", {}, `${counted(told.rows, "row")} with answers of several experts: ${percent(told.raw ?? 0)} agree.`),
       element("dl", { class: "measures" },
@@ -93,7 +93,7 @@ function pairsTable({ pairs }) {
   const lines = pairs.map((one) => element("tr", {}, element("th", { scope: "row" }, `${nameOf(one.first)} and ${nameOf(one.second)}`),
     element("td", { class: "number" }, whole(one.rows)), element("td", { class: "number" }, percent(one.raw.value)), element("td", {}, shown(one.kappa))));
   return scrolled("Agreement of every two experts", element("table", { "data-testid": "pairs" }, element("caption", {}, "Agreement of every two experts"),
-    element("thead", {}, element("tr", {}, ...["Experts", "Rows", "Agree", "Cohen’s kappa (95 % interval)"].map((name) => element("th", { scope: "col" }, name)))), element("tbody", {}, ...lines)));
+    element("thead", {}, element("tr", {}, ...["Experts", "Rows", "Agree", "Cohen’s kappa (95 % interval)"].map((name) => element("th", { scope: "col" }, worded(name))))), element("tbody", {}, ...lines)));
 }
 
 /** @param {Agreement} told */
@@ -101,7 +101,7 @@ function categoriesTable({ categories }) {
   const lines = categories.map((one) => element("tr", {}, element("th", { scope: "row" }, labelTag(categoryNamed(one.name), one.name)),
     element("td", { class: "number" }, whole(one.opinions)), element("td", { class: "number" }, percent(one.agreement))));
   return scrolled("Agreement by category", element("table", { "data-testid": "by-category" }, element("caption", {}, "Agreement by category: how often another expert gives it, too"),
-    element("thead", {}, element("tr", {}, ...["Category", "Answers", "Agree"].map((name) => element("th", { scope: "col" }, name)))), element("tbody", {}, ...lines)));
+    element("thead", {}, element("tr", {}, ...["Category", "Answers", "Agree"].map((name) => element("th", { scope: "col" }, worded(name))))), element("tbody", {}, ...lines)));
 }
 
 /** @param {Agreement} told */

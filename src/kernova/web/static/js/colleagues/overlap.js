@@ -5,7 +5,7 @@ import { get } from "../api.js";
 import { button, element, say } from "../dom.js";
 import { goTo } from "../router.js";
 import { store } from "../store.js";
-import { counted, whole } from "../words.js";
+import { counted, whole, worded } from "../words.js";
 
 /** Build the section; `show` brings it up to date. */
 export function overlapSection() {
@@ -15,10 +15,10 @@ export function overlapSection() {
   const now = button("Ask me about these now", () => void ask(), { "data-testid": "overlap-now", hidden: true });
   const plan = () => planOverlap(Number(percent.value) / 100, Number(experts.value));
   const form = element("form", { class: "line", on: { submit: (event) => (event.preventDefault(), void plan()) } },
-    element("label", { for: "overlap-percent" }, "Ask"), percent, element("label", { for: "overlap-experts" }, "% of rows to"), experts, "experts",
+    element("label", { for: "overlap-percent" }, "Ask"), percent, element("label", { for: "overlap-experts" }, worded("% of rows to")), experts, "experts",
     element("button", { type: "submit", "data-testid": "overlap-plan" }, "Plan"));
   const node = element("section", { "aria-labelledby": "overlap-heading" }, element("h2", { id: "overlap-heading" }, "Planned overlap"),
-    element("p", { class: "hint" }, "To measure agreement, a random sample of the rows that are asked is asked again, of another expert. The first answer, suggestions and notes stay hidden until the second is given."),
+    element("p", { class: "hint" }, worded("To measure agreement, a random sample of the rows that are asked is asked again, of another expert. The first answer, suggestions and notes stay hidden until the second is given.")),
     form, words, now);
   let shownFor = "";
 

@@ -6,7 +6,7 @@ import { openDialog } from "../dialogs.js";
 import { button, element } from "../dom.js";
 import { askName } from "../naming.js";
 import { store } from "../store.js";
-import { counted, quoted } from "../words.js";
+import { counted, quoted, worded } from "../words.js";
 
 /** @typedef {import("../types.js").UndoReply} Ways */
 
@@ -29,7 +29,7 @@ export async function offerWaysOn() {
       element("li", {}, element("b", {}, one.by || "unnamed"), ` (entry ${one.number}): ${one.words}`))),
     element("div", { class: "ways" },
       row !== null && way("Change your answer …", `${ways.id} gets another label, and the later steps stay.`, closing(() => void change(ways)), "undo-change", true),
-      row !== null && ways.question !== null && ways.label !== null && way("Mark the row as skipped", "It loses its label, and the later steps stay.", closing(() => void changeAnswer(Number(ways.question), row, null)), "undo-skip"),
+      row !== null && ways.question !== null && ways.label !== null && way(worded("Mark the row as skipped"), "It loses its label, and the later steps stay.", closing(() => void changeAnswer(Number(ways.question), row, null)), "undo-skip"),
       earlier && way("Undo your step before it", earlier.words, closing(() => void undoEntry(earlier.number)), "undo-earlier"),
       way(`Undo your step and ${others.length === 1 ? "the later one" : `all ${counted(others.length, "later step")}`}`, othersWords(others), closing(() => void undoEntry(last.number, numbers)), "undo-all")),
   ], { testid: "undo-ways" });

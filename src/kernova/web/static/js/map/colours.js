@@ -3,6 +3,7 @@
 import { hasBatches } from "../batches.js";
 import { element } from "../dom.js";
 import { store } from "../store.js";
+import { worded } from "../words.js";
 
 /** @typedef {"labels"|"learnt"|"added"} Colour */
 
@@ -13,7 +14,7 @@ import { store } from "../store.js";
 export function colourSelect(onChoose) {
   const choose = () => onChoose(select.value === "learnt" || select.value === "added" ? select.value : "labels");
   const select = element("select", { "aria-label": "Map colours", class: "small", "data-testid": "map-colour", on: { change: choose } },
-    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, "rows added last"));
+    element("option", { value: "labels" }, "by label"), element("option", { value: "learnt" }, "by prediction"), element("option", { value: "added" }, worded("rows added last")));
   return select;
 }
 

@@ -3,6 +3,7 @@
 import { get } from "../api.js";
 import { button, element, fill } from "../dom.js";
 import { categories, store } from "../store.js";
+import { worded } from "../words.js";
 
 /** @typedef {import("../types.js").RowQuery} RowQuery */
 /** @typedef {import("../types.js").ReviewColumn} ReviewColumn */
@@ -36,7 +37,7 @@ const MOST_CONDITIONS = 5;
  */
 export function makeFilters(onChange) {
   const category = select("review-category", "Category", []);
-  const status = select("review-status", "Rows", STATUSES.map(([value, words]) => [value, words]));
+  const status = select("review-status", worded("Rows"), STATUSES.map(([value, words]) => [value, worded(words)]));
   const order = select("review-order", "Order", ORDERS.flatMap(([value, words, reversed]) => [[value, words], [`-${value}`, reversed]]));
   const expert = select("review-expert", "Expert", []);
   const conditions = element("div", { class: "review-conditions", "data-testid": "review-conditions" });

@@ -5,10 +5,11 @@
 
 import { acceptRows, flagRows, markUnsure, moveRows, rejectRows, reopenRows } from "../actions.js";
 import { messageOf } from "../api.js";
+import { onCategoryKey } from "../category_keys.js";
 import { confirmed } from "../dialogs.js";
 import { button, byId, element, fill, say } from "../dom.js";
 import { keep, kept } from "../kept.js";
-import { areKeysOn, explain, isTyping } from "../keys.js";
+import { areKeysOn, explain, isSecondAwaited, isTyping } from "../keys.js";
 import { mediaKind } from "../media.js";
 import { openAlike } from "../more_like.js";
 import { askName } from "../naming.js";
@@ -16,8 +17,8 @@ import { announce } from "../notices.js";
 import { outbox } from "../outbox.js";
 import { currentView, goTo, isSeen, onShown } from "../router.js";
 import { openRow } from "../row_dialog.js";
-import { categories, listen, store } from "../store.js";
-import { counted, whole } from "../words.js";
+import { listen, store } from "../store.js";
+import { counted, whole, worded } from "../words.js";
 import { reviewCard, signatureOf } from "./card.js";
 import { makeFilters } from "./filters.js";
 import { makeGrid } from "./grid.js";
@@ -55,9 +56,10 @@ export function startReview() {
   onShown("review", show);
   listen(["state"], () => isSeen("review") && show());
   document.addEventListener("keydown", onKey, true);
+  onCategoryKey("review", { choose: ({ name }) => parts && parts.listing.total() > 0 && void move(name), say: announce });
   for (const [shown, words] of /** @type {[string, string][]} */ ([
     ["← ↑ → ↓", "go to another row; with Shift, select on the way"], ["Space", "select the row, or leave it out"], ["Ctrl A", "select all rows that match"],
-    ["Enter", "accept the suggestion of the selected rows"], ["1 … 9", "move them to the category with this number"], ["N", "move them to another or a new category"],
+    ["Enter", "accept the suggestion of the selected rows"], ["1 … 9", "move them to the category with this key"], ["N", "move them to another or a new category"],
     ["X", "not this category"], ["D", "leave undecided"], ["F", "flag, or remove the flag"], ["O", "open again: remove the label"],
     ["P", "view the row"], ["R", "rows like this one"], ["Esc", "clear the selection, then back to the question"],
   ])) explain(shown, GROUP, words);
@@ -189,7 +191,7 @@ async function acceptAll({ rows, threshold, promised }, isPromised, learnt) {
   if (!parts) return;
   const query = { ...parts.filters.query(), lowest: threshold };
   const doubt = `Fewer than nine of ten may be right: ${promised.toFixed(2)} or more is to be expected.`;
-  if (!isPromised && !(await confirmed(`Accept ${counted(rows, "suggestion")}?`, [doubt, "Accepted rows stay apart from those labelled by hand, and can be taken back."], "Accept"))) return;
+  if (!isPromised && !(await confirmed(`Accept ${counted(rows, "suggestion")}?`, [doubt, worded("Accepted rows stay apart from those labelled by hand, and can be taken back.")], "Accept"))) return;
   await act((selected) => acceptRows(selected, rows), { query, count: rows, learnt });
 }
 
@@ -208,8 +210,8 @@ function onRead() {
 }
 
 function emptyWords() {
-  if (store.state?.learn.generation === null && parts?.filters.query().status === "suggested") return "There are no suggestions yet: they begin with the second labelled row.";
-  return "No row matches.";
+  if (store.state?.learn.generation === null && parts?.filters.query().status === "suggested") return worded("There are no suggestions yet: they begin with the second labelled row.");
+  return worded("No row matches.");
 }
 
 function showSelection() {
@@ -217,7 +219,7 @@ function showSelection() {
   const { words, listing, selection, grid, bar } = parts;
   const count = selection.count();
   say(words, `${counted(listing.total(), "row")}${count ? `, ${whole(count)} selected` : ""}.`);
-  fill(bar.count, count ? `${whole(count)} selected` : "The marked row");
+  fill(bar.count, count ? `${whole(count)} selected` : worded("The marked row"));
   bar.clear.hidden = count === 0;
   bar.accept.hidden = LABELLED.includes(listing.query().status ?? "all");
   fill(bar.all, `Select all ${whole(listing.total())}`);
@@ -350,7 +352,7 @@ const KEYS = {
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   const target = event.target instanceof Element ? event.target : null;
-  if (!parts || currentView() !== "review" || document.querySelector("dialog[open]") || isTyping(target) || event.isComposing || event.altKey) return;
+  if (!parts || currentView() !== "review" || document.querySelector("dialog[open]") || isTyping(target) || event.isComposing || event.altKey || isSecondAwaited()) return;
   const isGrid = target === parts.grid.list;
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") return take(event, selectAll);
   if (event.ctrlKey || event.metaKey || event.repeat || !areKeysOn()) return;
@@ -358,8 +360,6 @@ function onKey(event) {
   if ((event.key === "Enter" || event.key === " ") && !isGrid && target?.closest("button, a, input, select, summary, label")) return;
   if (event.key === "Escape" && parts.selection.count() > 0) return take(event, () => parts?.selection.clear());
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const digit = /^[1-9]$/.test(key) ? categories()[Number(key) - 1] : undefined;
-  if (digit) return take(event, () => void move(digit.name));
   if (key in KEYS && parts.listing.total() > 0) take(event, KEYS[key]);
 }
 
