@@ -626,3 +626,12 @@ MODEL_OF_A_TABLE = (
     "like it."
 )
 NOT_IN_PROJECT = "1 row of photos is not in the project; to add it, pass add='photos'."
+NO_PILLOW = {
+    "outliers": (
+        "kernova: Pictures need Pillow, which is not installed: pip install 'kernova[web]'."
+    ),
+    "discover": (
+        "kernova: kernova discover needs Pillow, which is not installed: pip install "
+        "'kernova[web]'."
+    ),
+}

@@ -1,6 +1,7 @@
 """Pictures without a table, and embeddings, in each command that takes a table."""
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -193,6 +194,14 @@ WRONG = [
 def test_what_cannot_be_done_is_said(photos, fish, arguments, message):
     found = error(*arguments)
     assert found == (message or messages.NOT_PICTURES)
+
+
+@pytest.mark.parametrize("command", ["outliers", "discover"])
+def test_pillow_is_named_where_it_is_missing(photos, monkeypatch, command):
+    for name in [name for name in sys.modules if name.startswith(("PIL", "kernova.media"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert error(command, "photos") == messages.NO_PILLOW[command]
 
 
 def test_models_judge_what_they_learnt_from(photos, fish):

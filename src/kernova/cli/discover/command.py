@@ -242,6 +242,7 @@ def discover(
     the rows are added, with exit code 0 also if there were none to add. It is 2 if they could not
     be read or the project is in use, and nothing was added.
     """
+    _check_pillow()
     _check_combination(data, project, demo, terminal, questions)
     check_growth(add, report, same_id, missing_columns, demo)
     plan = overlap_plan(overlap, overlap_experts)
@@ -294,6 +295,17 @@ def discover(
             )
         discovery.session.close()  # notices a project that is no longer in its place
         finish(discovery, table_target(output, discovery.rows, raw=raw), as_json, terminal=terminal)
+
+
+def _check_pillow() -> None:
+    from kernova.errors import InputError
+
+    try:
+        import PIL  # noqa: F401
+    except ImportError as error:
+        raise InputError(
+            "kernova discover needs Pillow, which is not installed: pip install 'kernova[web]'."
+        ) from error
 
 
 def _check_combination(

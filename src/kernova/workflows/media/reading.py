@@ -256,7 +256,7 @@ def _opened(source: str, how: HowCompared, roles: MediaRoles, **options: Any) ->
         from kernova.media.opening import open_discovery_data
     except ModuleNotFoundError as error:
         raise InputError(
-            f"Pictures need {error.name}, which is not installed: pip install 'kernova[web]'."
+            "Pictures need Pillow, which is not installed: pip install 'kernova[web]'."
         ) from error
     label = None if roles.has_labels_beside else roles.label_column
     if label is not None and roles.may_lack_labels and not _has_column(source, label):
