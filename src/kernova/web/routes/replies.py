@@ -68,7 +68,9 @@ def _parameters(endpoint: Callable[..., Any]) -> frozenset[str]:
 
 def binary_responses(*media_types: str) -> dict[int | str, dict[str, Any]]:
     """Return the description of a reply that is a file."""
-    content = {one: {"schema": {}} if one == _JSON else _BINARY for one in media_types}
+    content: dict[str, Any] = {
+        one: {"schema": {}} if one == _JSON else _BINARY for one in media_types
+    }
     return {200: {"content": content}}
 
 
