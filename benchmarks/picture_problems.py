@@ -14,7 +14,6 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import soundfile
-from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 from scipy.ndimage import gaussian_filter
 from sklearn.datasets import load_digits
@@ -31,6 +30,7 @@ class Pictures(NamedTuple):
 
     pixels: np.ndarray
     labels: np.ndarray
+    features: np.ndarray | None = None  # that came with the pictures
 
 
 def unequal(pixels: np.ndarray, labels: np.ndarray, seed: int) -> Pictures:
@@ -173,7 +173,7 @@ def spectrograms(seed: int) -> Pictures:
 
 
 def galaxies(seed: int) -> Pictures:
-    """Return thumbnails of galaxies in their own proportions; a draw leaves out a third."""
+    """Return two thirds of the thumbnails of galaxies, with their 20 features."""
     folder = Path(os.environ["KERNOVA_DATA"]) / "images" / "galaxy_zoo1"
     table = pd.read_csv(folder / "galaxies.csv", dtype={"id": str})
     with ZipFile(folder / "thumbnails.zip") as archive:
@@ -182,7 +182,16 @@ def galaxies(seed: int) -> Pictures:
             np.asarray(Image.open(io.BytesIO(archive.read(names[Path(one).name]))).convert("RGB"))
             for one in table["thumbnail"]
         ]
-    return Pictures(np.stack(pixels), table["label"].to_numpy(str))
+    kept = np.random.default_rng(seed).permutation(len(table))[: len(table) * 2 // 3]
+    features = table.drop(columns=["id", "label", "thumbnail"]).to_numpy(float)
+    return Pictures(np.stack(pixels)[kept], table["label"].to_numpy(str)[kept], features[kept])
+
+
+def galaxies_spirals_together(seed: int) -> Pictures:
+    """Return galaxies with spirals of both senses as one category."""
+    found = galaxies(seed)
+    is_spiral = np.char.startswith(found.labels, "spiral")
+    return found._replace(labels=np.where(is_spiral, "spiral", found.labels))
 
 
 CHOOSING: dict[str, Callable[[int], Pictures]] = {
@@ -191,4 +200,8 @@ CHOOSING: dict[str, Callable[[int], Pictures]] = {
     "shapes": shapes,
     "textures": textures,
     "spectrograms": spectrograms,
+}
+CONFIRMING: dict[str, Callable[[int], Pictures]] = {
+    "galaxies": galaxies,
+    "galaxies, spirals together": galaxies_spirals_together,
 }

@@ -76,7 +76,8 @@ UNUSABLE_FOLDERS = [
     ),
     (
         {},
-        "{folder}/empty is a folder without recordings; give a table, or a folder of recordings.",
+        "{folder}/empty is a folder without recordings or pictures; give a table, or a folder of "
+        "recordings or pictures.",
     ),
 ]
 UNUSABLE_SOUNDS = [
@@ -143,4 +144,112 @@ OTHER_DATA = (
 )
 NO_AUDIO = (
     "The model was learnt from sounds; name the folder with the recordings of {file} with audio."
+)
+
+# --- pictures without a table ----------------------------------------------------------------
+
+PICTURES_KNOWN = (
+    "{n} pictures compared by {components} components of colour, layout, edges and texture, "
+    "whichever way they are turned. No objects are recognised: pictures that differ in none of "
+    "these look alike."
+)
+PICTURES_SEEN = (
+    "{n} pictures compared by {components} components of colour, layout, edges and texture"
+    "{turned}. No objects are recognised: pictures that differ in none of these look alike. "
+    "Embeddings of a trained network see more (`embeddings`)."
+)
+PICTURES_LEFT_OUT = (
+    "3 of 15 pictures of {folder} are left out: 'bars/broken.png', 'discs/cut.png', 'huge.png'. "
+    "bars/broken.png cannot be read as a picture: it is damaged, or not PNG, JPEG, GIF, WebP, BMP, "
+    "TIFF or PPM. Save it again. discs/cut.png cannot be read as a picture: it is damaged, or not "
+    "PNG, JPEG, GIF, WebP, BMP, TIFF or PPM. Save it again."
+)
+EMPTY_FOLDER = (
+    "{folder} is a folder without recordings or pictures; give a table, or a folder of recordings "
+    "or pictures."
+)
+NO_READABLE_PICTURE = (
+    "No picture of {folder} can be read. a.png cannot be read as a picture: it is damaged, or not "
+    "PNG, JPEG, GIF, WebP, BMP, TIFF or PPM. Save it again."
+)
+ONE_PICTURE = (
+    "{folder} holds one picture, and there is nothing to compare it with. Add pictures that differ."
+)
+SAME_PICTURES = (
+    "The 12 pictures of {folder} have the same colours, edges and textures. Add pictures that "
+    "differ."
+)
+PICTURES_AND_RECORDINGS = (
+    "{folder} holds 1 picture and 2 recordings. Give a folder of either, or a table."
+)
+ARCHIVE_WITHOUT_PICTURES = (
+    "{folder} holds no pictures. Give a folder or ZIP archive of pictures, such as PNG, JPEG or "
+    "FITS, or a table."
+)
+PICTURES_ARE_ROWS = (
+    "{folder} holds pictures, and each of them is a row. Leave out {what}, or give a table."
+)
+NO_LABEL_OF_PICTURES = "{folder} has no column 'kind' to use as label column. "
+NOT_TURNED = (
+    "rotation_invariant=True is for a folder or ZIP archive of pictures without a table. Leave it "
+    "out for {path}."
+)
+
+# --- embeddings ------------------------------------------------------------------------------
+
+COMPARED_BY_EMBEDDINGS = (
+    "Rows are compared by their embeddings in {path}: 9 components of 64 numbers each."
+)
+SURPLUS = (
+    "36 embeddings of {path} are of no row of {folder}: 'f12', 'f13', 'f14', 'f15', 'f16', 'f17', "
+    "'f18', 'f19', 'f20', 'f21', 'f22', 'f23', 'f24', 'f25', 'f26', 'f27', 'f28', 'f29', 'f30', "
+    "'f31', and 16 more. They are not used."
+)
+NO_EMBEDDING = (
+    "2 of 48 rows of {fish} have no embedding in {path}: 'f00', 'f01'. Add them, or leave them out "
+    "with missing='drop'."
+)
+NO_NUMBER = (
+    "Row 8 of {path}, the embedding of 'f07', has no number in column 4. Compute it again, or "
+    "leave the row out."
+)
+INFINITE = NO_NUMBER.replace("no number", "inf")
+TOO_LARGE_NUMBER = NO_NUMBER.replace("no number", "1e+200")
+WRONG_LENGTH = (
+    "{path} has 52 embeddings for 48 rows of {fish}. Save one for each, in the order of the rows, "
+    "or a table with a column of ids."
+)
+ONE_DIMENSION = (
+    "{path} holds an array of shape (64,); embeddings need one row of numbers for each row of the "
+    "table. Save them as an array of two dimensions."
+)
+NO_VECTORS = ONE_DIMENSION.replace("(64,)", "(0, 64)")
+COMPLEX = (
+    "{path} holds values of type complex64; embeddings are real numbers. Save them as float32."
+)
+EQUAL_VECTORS = (
+    "All embeddings of {path} are equal, so that there is nothing to compare. Give the embeddings "
+    "of rows that differ."
+)
+NO_KEY = (
+    "No row of {fish} has an embedding in {path}: the row ids are 'f00', 'f01', 'f02', and the "
+    "keys are 'x0', 'x1', 'x2' in 'id'. Name the rows by id or by file."
+)
+REPEATED_KEY = (
+    "'f00' is repeated in column 'id' of {path}: row 2 has it again. Give each row one entry."
+)
+DIFFERENT_LENGTHS = (
+    "Row 48 of {path} has an embedding of 1 number, but row 1 has one of 2. All embeddings must "
+    "have the same length."
+)
+NO_EMBEDDINGS_IN_IT = (
+    "{path} holds no embeddings: its columns are 'fish', 'note'. Give a column for each number, or "
+    "one column of lists."
+)
+SPECIMENS_HAVE_NO_EMBEDDINGS = (
+    "{path} contains landmarks of specimens, which have an ID and no columns; leave out embeddings."
+)
+OTHER_LENGTH = (
+    "The embeddings of {path} have 32 numbers, but those that were learnt from have 64. Compute "
+    "them with the same network."
 )

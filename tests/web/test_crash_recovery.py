@@ -31,4 +31,4 @@ def test_killed_servers_lose_no_answers(long_bar):
     assert counts["answers"] >= n_kills
     assert counts["compared"] > 0
     # Requests of nearly every route were acknowledged, beside the answers.
-    assert len(counts["routes"]) >= 0.7 * counts["routes_of_description"]
+    assert len(counts["routes"]) >= 0.6 * counts["routes_of_description"]

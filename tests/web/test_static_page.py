@@ -10,7 +10,7 @@ import kernova.web
 STATIC = Path(kernova.web.__file__).parent / "static"
 FILES = sorted(path for path in STATIC.rglob("*") if path.suffix in {".js", ".css", ".html"})
 MODULES = [path for path in FILES if path.suffix == ".js"]
-MOST_LINES = 300
+MOST_LINES = 400
 GENERATED = {"types.js"}  # by web-tools/page_types.py
 
 

@@ -47,6 +47,8 @@ def find_like(
     ids_from: options.IdsFrom = "auto",
     negative: options.Negative = "values",
     dimensions: options.Dimensions = None,
+    embeddings: options.Embeddings = None,
+    rotation_invariant: options.RotationInvariant = False,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -64,6 +66,7 @@ def find_like(
     """
     from kernova.workflows.find_like.search import find_like as find_rows
     from kernova.workflows.landmarks.reading import HowDigitised
+    from kernova.workflows.media.reading import HowCompared
     from kernova.workflows.outliers import read_rows
 
     options.check_targets(output, report, kept=[data])
@@ -71,6 +74,7 @@ def find_like(
         data, id_column=id_column, drop=drop or (), keep=keep or (), missing=missing,
         raw_coordinates=raw_coordinates, size=size,
         digitised=HowDigitised(ids_from, negative, dimensions),
+        compared=HowCompared(embeddings, rotation_invariant),
     )  # fmt: skip
     with progress_bars():
         result = find_rows(table, row, ruled_out or (), FindLikeSettings(missing, top))

@@ -80,6 +80,15 @@ def novelty(
     ids_from: options.IdsFrom = "auto",
     negative: options.Negative = "values",
     dimensions: options.Dimensions = None,
+    embeddings: options.Embeddings = None,
+    new_embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Vectors of the rows of NEW; by default --embeddings has them, too.",
+        ),
+    ] = None,
+    rotation_invariant: options.RotationInvariant = False,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -101,6 +110,7 @@ def novelty(
     verdict; the most novel ones also get reasons, by comparison with ordinary rows of KNOWN.
     """
     from kernova.workflows.landmarks.reading import HowDigitised
+    from kernova.workflows.media.reading import HowCompared
     from kernova.workflows.novelty import find_novelties, read_known_and_new
 
     options.check_targets(output, report, save_model, kept=[known, new])
@@ -116,6 +126,7 @@ def novelty(
         keep=keep or (), missing=missing, group_column=group_column,
         raw_coordinates=raw_coordinates, size=size,
         digitised=HowDigitised(ids_from, negative, dimensions),
+        compared=HowCompared(embeddings, rotation_invariant), new_embeddings=new_embeddings,
     )  # fmt: skip
     with progress_bars():
         result = find_novelties(*tables, settings)

@@ -88,15 +88,16 @@ SpecimenLabels = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        help="Landmarks: table with the label of each specimen, by id; --label-column and "
-        "--id-column are those of this table.",
+        help="Landmarks, pictures, embeddings: table with the label of each row, by id or file "
+        "name; --label-column and --id-column are those of this table.",
     ),
 ]
 IdPattern = Annotated[
     str | None,
     typer.Option(
         metavar="REGEX",
-        help="Landmarks: take the labels from the ids of the specimens: the part in parentheses.",
+        help="Landmarks, pictures, embeddings: take the labels from the ids of the rows: the part "
+        "in parentheses.",
     ),
 ]
 IdsFrom = Annotated[
@@ -116,6 +117,21 @@ Dimensions = Annotated[
         max=3,
         metavar="2|3",
         help="Landmarks: coordinates of each where the file does not tell, as in rows of MorphoJ.",
+    ),
+]
+Embeddings = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Vectors to compare instead of the columns, one for each row: NPY or NPZ in the order "
+        "of the rows (pictures: of their names), or Parquet, CSV or NPZ with ids or file names.",
+    ),
+]
+RotationInvariant = Annotated[
+    bool,
+    typer.Option(
+        "--rotation-invariant",
+        help="Pictures without a table: it does not matter how they are turned.",
     ),
 ]
 Output = Annotated[
@@ -207,7 +223,10 @@ ChannelToSearch = Annotated[
 
 def table_argument(metavar: str, contents: str, *, landmarks: bool = False) -> Any:
     """Return the argument for a table; its help lists the formats."""
-    more = " Or landmarks, which are aligned: TPS, or columns x1, y1, x2, y2 and so on."
+    more = (
+        " Or landmarks, which are aligned: TPS, or columns x1, y1, x2, y2 and so on. Or pictures: "
+        "a folder or ZIP archive."
+    )
     return typer.Argument(
         metavar=metavar, help=f"{contents}: {TABLE_FORMATS}.{more if landmarks else ''}"
     )

@@ -68,6 +68,8 @@ def outliers(
     ids_from: options.IdsFrom = "auto",
     negative: options.Negative = "values",
     dimensions: options.Dimensions = None,
+    embeddings: options.Embeddings = None,
+    rotation_invariant: options.RotationInvariant = False,
     output: options.Output = None,
     raw: options.Raw = False,
     report: options.Report = None,
@@ -87,6 +89,7 @@ def outliers(
     each row gets a p-value.
     """
     from kernova.workflows.landmarks.reading import HowDigitised
+    from kernova.workflows.media.reading import HowCompared
     from kernova.workflows.outliers import find_outliers, read_rows
 
     options.check_targets(output, report, kept=[data])
@@ -110,6 +113,7 @@ def outliers(
         data, id_column=id_column, label_column=label_column, drop=drop or (), keep=keep or (),
         missing=missing, raw_coordinates=raw_coordinates, size=size,
         digitised=HowDigitised(ids_from, negative, dimensions),
+        compared=HowCompared(embeddings, rotation_invariant),
     )  # fmt: skip
     if method == ALL:
         _compare(table, settings, output, report, raw=raw, as_json=as_json)

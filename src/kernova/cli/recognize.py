@@ -121,6 +121,8 @@ def learn(
     ids_from: options.IdsFrom = "auto",
     negative: options.Negative = "values",
     dimensions: options.Dimensions = None,
+    embeddings: options.Embeddings = None,
+    rotation_invariant: options.RotationInvariant = False,
     seed: Annotated[
         int,
         typer.Option(
@@ -140,6 +142,7 @@ def learn(
     from kernova.files import check_ending
     from kernova.workflows.landmarks.reading import HowDigitised
     from kernova.workflows.learn import learn_classes, read_labelled
+    from kernova.workflows.media.reading import HowCompared
 
     check_ending(output, (".kernova",), "a model")
     options.check_targets(
@@ -155,6 +158,7 @@ def learn(
         keep=keep or (), missing=missing, labels=labels, id_pattern=id_pattern,
         raw_coordinates=raw_coordinates, size=size,
         digitised=HowDigitised(ids_from, negative, dimensions),
+        compared=HowCompared(embeddings, rotation_invariant),
     )  # fmt: skip
     with progress_bars():
         result = learn_classes(table, settings)
@@ -182,8 +186,8 @@ def recognize(
         typer.Argument(
             metavar="NEW",
             help="Table of rows to judge, with the columns of the training table; landmarks if the "
-            "model was trained on landmarks; or a table of sounds if it was downloaded from the "
-            "page of kernova discover for such data.",
+            "model was trained on landmarks, pictures if it was trained on pictures; or a table of "
+            "sounds if it was downloaded from the page of kernova discover for such data.",
         ),
     ],
     missing: Annotated[
@@ -213,6 +217,7 @@ def recognize(
             metavar="FOLDER", help="Folder of the recordings, if the model was trained on sounds."
         ),
     ] = None,
+    embeddings: options.Embeddings = None,
     nearest: Annotated[
         int, typer.Option(min=1, help="Number of nearest training rows to list for each row.")
     ] = RecognizeSettings.n_nearest,
@@ -234,6 +239,7 @@ def recognize(
     id and label columns are used if NEW has them.
     """
     from kernova.workflows.landmarks.reading import HowDigitised
+    from kernova.workflows.media.reading import HowCompared
     from kernova.workflows.recognize import load_recognizer, read_new, recognize_rows
 
     options.check_targets(output, report, kept=[model, new, *([] if labels is None else [labels])])
@@ -242,7 +248,7 @@ def recognize(
     table = read_new(
         new, recognizer, id_column=id_column, label_column=label_column, drop=drop or (),
         missing=missing, audio=audio, labels=labels, id_pattern=id_pattern,
-        digitised=HowDigitised(ids_from, negative),
+        digitised=HowDigitised(ids_from, negative), compared=HowCompared(embeddings),
     )  # fmt: skip
     with progress_bars():
         result = recognize_rows(recognizer, table, settings)

@@ -6,16 +6,19 @@ the columns; each is named for the descriptor that it follows most closely.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernova.errors import InputError
 from kernova.images.descriptors import block_numbers, descriptor_names
 from kernova.kernels.components import Components, component_scores, principal_components
 from kernova.typing import Indices, Matrix, Vector
 
-N_COMPONENTS: Final = 24
+Described = NDArray[Any]
+
+N_COMPONENTS: Final = 32
 # Longest sides that pictures are brought to; larger ones show more detail than is compared.
 SIDES: Final = (32, 64, 128)
 # A block whose descriptors vary less than this varies by rounding.
@@ -43,7 +46,7 @@ class PictureColumns:
             for number, place in enumerate(self.followed.tolist(), start=1)
         ]
 
-    def rows(self, descriptors: Matrix) -> Matrix:
+    def rows(self, descriptors: Described) -> Matrix:
         """Return the columns of described pictures."""
         found = Components(self.center, self.directions, np.ones(self.directions.shape[1]))
         return component_scores(descriptors, found)
@@ -64,7 +67,7 @@ def working_side(sides: Vector) -> int:
 
 
 def fit_picture_columns(
-    descriptors: Matrix,
+    descriptors: Described,
     side: int,
     *,
     rotation_invariant: bool = False,
@@ -122,11 +125,11 @@ def fit_picture_columns(
     return PictureColumns(side, rotation_invariant, center, directions, followed)
 
 
-def _spreads(descriptors: Matrix) -> Vector:
+def _spreads(descriptors: Described) -> Vector:
     return np.asarray(np.std(descriptors, axis=0, dtype=np.float64))
 
 
-def _block_scales(descriptors: Matrix, blocks: Indices) -> Vector:
+def _block_scales(descriptors: Described, blocks: Indices) -> Vector:
     """Return a factor for each descriptor that gives each block a total variance of one."""
     totals = np.bincount(blocks, _spreads(descriptors) ** 2)
     factors = np.where(totals > _NEGLIGIBLE, 1 / np.sqrt(np.maximum(totals, _NEGLIGIBLE)), 0.0)

@@ -69,9 +69,8 @@ def edge_names() -> list[str]:
     names = []
     for scale, n_cells in _N_CELLS.items():
         cells = grid_cells(n_cells, n_cells, n_cells).names
-        names += [
-            f"edges at {angle}, {scale}, {cell}" for cell in cells for angle in _angle_names()
-        ]
+        angles = _angle_names()
+        names += [f"edges at {angle}, {scale}, {cell}" for cell in cells for angle in angles]
         names.append(f"strength of edges, {scale}")
     return names
 
@@ -84,10 +83,11 @@ def edge_descriptors(lightness: Matrix) -> Matrix:
     lightness : ndarray of shape (n_pictures, height, width)
         From 0 to 100.
     """
+    height, width = lightness.shape[1:]
     parts = []
     for scale, sigma in SCALES.items():
         edges = edges_of(lightness, sigma)
-        cells = grid_cells(*lightness.shape[1:], _N_CELLS[scale]).numbers
+        cells = grid_cells(height, width, _N_CELLS[scale]).numbers
         bins = Histogram(N_ORIENTATIONS, _N_CELLS[scale] ** 2, is_circular=True)
         counts = soft_histogram(edges.turns, edges.strength, cells, bins)
         parts += [np.sqrt(_relative(counts, edges)), _log_strength(edges)]

@@ -43,12 +43,9 @@ def soft_histogram(values: Matrix, weights: Matrix, regions: Indices, bins: Hist
     array([[1.5, 0.5, 1. ]])
     """
     n, n_bins, n_regions = len(values), bins.n_bins, bins.n_regions
-    if bins.is_circular:
-        place = (values % 1.0) * n_bins
-    else:
-        place = np.clip(values, 0.0, 1.0) * (n_bins - 1)
-    lower = np.floor(place)
-    upper_part = place - lower
+    scaled = values % 1.0 * n_bins if bins.is_circular else np.clip(values, 0, 1) * (n_bins - 1)
+    lower = np.floor(scaled)
+    upper_part = scaled - lower
     first = lower.astype(np.intp)
     # A value of exactly the last bin, or just below a whole turn after rounding.
     second = (first + 1) % n_bins if bins.is_circular else np.minimum(first + 1, n_bins - 1)
@@ -57,4 +54,4 @@ def soft_histogram(values: Matrix, weights: Matrix, regions: Indices, bins: Hist
     size = n * n_regions * n_bins
     sums = np.bincount((start + first).ravel(), (weights * (1 - upper_part)).ravel(), size)
     sums += np.bincount((start + second).ravel(), (weights * upper_part).ravel(), size)
-    return sums.reshape(n, n_regions * n_bins)
+    return np.asarray(sums.reshape(n, n_regions * n_bins), dtype=np.float64)

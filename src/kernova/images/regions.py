@@ -16,6 +16,7 @@ N_RINGS = 6  # within the circle that fits into the picture, for colours
 N_HARMONICS = 4
 # Harmonics of nearly black rings would be noise; so much lightness counts as none.
 _FAINT = 2.0
+_CANCELLATION = 1e-8
 
 
 class Region(NamedTuple):
@@ -103,6 +104,21 @@ def region_means(channel: Matrix, regions: Indices, n_regions: int) -> Matrix:
     return sums / np.maximum(counts, 1)
 
 
+def spread_of(means: Matrix, squares: Matrix) -> Matrix:
+    """Return standard deviations of lightness from its mean and its mean square.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.images.regions import spread_of
+    >>> spread_of(np.array([50.0, 50.0]), np.array([2500.0, 2516.0]))
+    array([0., 4.])
+    """
+    variances = squares - means**2
+    # Where all pixels are equal, cancellation leaves 1e-12; different ones leave far more.
+    return np.sqrt(np.where(variances > _CANCELLATION, variances, 0.0))
+
+
 _CHANNELS = ("lightness", "green to red", "blue to yellow")
 
 
@@ -114,7 +130,8 @@ def cell_colour_names() -> list[str]:
 
 def cell_colours(pictures: LabPictures) -> Matrix:
     """Return the mean colour in each cell of a grid."""
-    cells = grid_cells(*pictures.lightness.shape[1:], N_CELLS)
+    height, width = pictures.lightness.shape[1:]
+    cells = grid_cells(height, width, N_CELLS)
     means = [region_means(channel, cells.numbers, len(cells.names)) for channel in pictures]
     return np.hstack(means) / 100
 
@@ -141,8 +158,7 @@ def ring_colours(pictures: LabPictures) -> Matrix:
     n_regions = len(around.names)
     means = [region_means(channel, around.numbers, n_regions) for channel in pictures]
     squares = region_means(pictures.lightness**2, around.numbers, n_regions)
-    # Cancellation leaves -1e-12 in rings of one lightness.
-    spreads = np.sqrt(np.maximum(squares - means[0] ** 2, 0.0))
+    spreads = spread_of(means[0], squares)
     angle = polar_positions(height, width).angle
     lobes = []
     for number in range(1, N_HARMONICS + 1):

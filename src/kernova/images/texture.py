@@ -9,8 +9,10 @@ the number of lighter points alone (Ojala, Pietikäinen and Mäenpää, 2002).
 from typing import NamedTuple
 
 import numpy as np
+from scipy.ndimage import uniform_filter
 
 from kernova.images.gradients import SCALES
+from kernova.images.regions import spread_of
 from kernova.typing import Indices, Matrix
 
 _N_POINTS = 8
@@ -87,10 +89,7 @@ def binary_patterns(lightness: Matrix, radius: float) -> Indices:
     for point in range(_N_POINTS):
         angle = 2 * np.pi * point / _N_POINTS
         # Rounded, so that points on pixels are not interpolated.
-        down, right = (
-            round(float(-radius * np.sin(angle)), 9),
-            round(float(radius * np.cos(angle)), 9),
-        )
+        down, right = (round(float(radius * part), 9) for part in (-np.sin(angle), np.cos(angle)))
         top, left = int(np.floor(down)), int(np.floor(right))
         y, x = down - top, right - left
         value = np.zeros_like(lightness)
@@ -149,9 +148,7 @@ def texture_descriptors(lightness: Matrix, *, rotation_invariant: bool) -> Matri
 
 def _local_contrast(lightness: Matrix, radius: int) -> Matrix:
     """Return the standard deviation of lightness in the square around each pixel."""
-    from scipy.ndimage import uniform_filter
-
     size = (1, 2 * radius + 1, 2 * radius + 1)
     mean = uniform_filter(lightness, size)
     squares = uniform_filter(lightness**2, size)
-    return np.sqrt(np.maximum(squares - mean**2, 0.0))
+    return spread_of(mean, squares)

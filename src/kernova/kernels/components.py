@@ -1,6 +1,6 @@
 """Principal components of many wide rows, such as embeddings, in blocks of constant memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +25,33 @@ class WideRows(Protocol):
 
     def __getitem__(self, rows: slice, /) -> Matrix:
         """Return some rows."""
+
+
+class JoinedRows:
+    """Rows of several arrays, one after another.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernova.kernels.components import JoinedRows
+    >>> rows = JoinedRows([np.zeros((2, 3)), np.ones((2, 3))])
+    >>> rows.shape, rows[1:3].tolist()
+    ((4, 3), [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    """
+
+    def __init__(self, parts: Sequence[WideRows]) -> None:
+        self._parts = list(parts)
+        self.shape = (sum(part.shape[0] for part in parts), parts[0].shape[1])
+
+    def __getitem__(self, rows: slice, /) -> Matrix:
+        start, stop, _ = rows.indices(self.shape[0])
+        found, first = [], 0
+        for part in self._parts:
+            begin, end = max(start - first, 0), min(stop - first, part.shape[0])
+            if begin < end:
+                found.append(part[begin:end])
+            first += part.shape[0]
+        return np.concatenate(found)
 
 
 class Components(NamedTuple):

@@ -43,6 +43,9 @@ class RowFiles(NamedTuple):
     more: Mapping[int, tuple[str, ...]] = {}  # further files of some rows
 
 
+NO_FILES = RowFiles([], [])
+
+
 class MediaFiles(Protocol):
     """Files by name: paths with slashes, relative to a folder or archive.
 
@@ -123,6 +126,11 @@ class FolderFiles:
                 f"{name} in {self.source} cannot be read: {error.strerror}. Make it readable."
             ) from error
 
+    def stamp(self, name: str) -> str:
+        """Return a text that changes with the file: its size and the time of its last change."""
+        about = self.path(name).stat()
+        return f"{about.st_size} {about.st_mtime_ns}"
+
     def close(self) -> None:
         """Do nothing: files are closed after each access."""
 
@@ -175,6 +183,11 @@ class ZipFiles:
                 f"{name} in {self.source} cannot be decompressed: it is damaged. Create the "
                 "archive again."
             ) from error
+
+    def stamp(self, name: str) -> str:
+        """Return a text that changes with the file: its size and checksum."""
+        entry = self._entries[name]
+        return f"{entry.file_size} {entry.CRC}"
 
     def close(self) -> None:
         """Close the archive."""

@@ -16,10 +16,13 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.datasets import load_digits
 
+from kernova.audio.reading import AUDIO_SUFFIXES
 from kernova.discover.project.reading import ProjectSettings, project_settings
 from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.files import is_folder, is_there
+from kernova.kernels.components import WideRows
 from kernova.kernels.gram import principal_directions
+from kernova.media.embedded import read_features
 from kernova.media.files import (
     FolderFiles,
     JoinedFiles,
@@ -32,6 +35,7 @@ from kernova.media.files import (
     files_of_rows,
     missing_files_note,
 )
+from kernova.media.picture_folders import pictures_in, read_picture_folder
 from kernova.media.pictures import PICTURE_SUFFIXES
 from kernova.media.recordings import is_raven, read_recording_folder, read_sound_table
 from kernova.media.request import DataRequest
@@ -64,11 +68,11 @@ def _read_picture_table(request: DataRequest, raw: RawTable, images: Images) -> 
     ids = row_ids(raw, request.id_column, request.source).tolist()
     files, found = _find_pictures(request, raw, ids, images)
     check_files_found(found.names, "picture", request.source, ids, files)
-    table = request.table(raw, found.columns)
+    table, notes, context = read_features(request, raw, ids, found)
     found = _of_rows(table, found)
-    notes = [*request.file_columns_note(found.columns), *missing_files_note(found.names, "picture")]
+    notes += missing_files_note(found.names, "picture")
     media = PictureRows(table.ids.tolist(), files, found.names, found.more)
-    return DiscoveryData(table, media, notes, request.context(raw, table, found.columns))
+    return DiscoveryData(table, media, notes, context)
 
 
 def _find_pictures(
@@ -138,7 +142,7 @@ def read_specimens(
     given = {
         "audio": audio, "id column": request.id_column, "label column": request.label_column,
         "columns to drop": request.drop, "columns to keep": request.keep,
-        "columns to show": request.show,
+        "columns to show": request.show, "embeddings": request.embeddings,
     }  # fmt: skip
     useless = [name for name, value in given.items() if value]
     if useless:
@@ -201,6 +205,11 @@ def open_discovery_data(
     reading: Reading = "strict",
     only: Collection[str] | None = None,
     like: KnownColumns | None = None,
+    rotation_invariant: bool = False,
+    embeddings: str | os.PathLike[str] | None = None,
+    cache: Path | None = None,
+    learn_with: WideRows | None = None,
+    learn_from: Collection[str] | None = None,
 ) -> DiscoveryData:
     r"""Read a table and the media of its rows.
 
@@ -208,8 +217,10 @@ def open_discovery_data(
     ----------
     data : str or path
         A table of features; landmarks of specimens (``.tps``), whose features are components of
-        their shape; a Raven selection table, whose rows are intervals of recordings; or a folder
-        of recordings, one per row.
+        their shape; a Raven selection table, whose rows are intervals of recordings; a folder of
+        recordings, one per row; or a folder or ZIP archive of pictures, one per row, whose
+        features are components of descriptors of colour, layout, edges and texture. The label
+        column ``"folder"`` of pictures is the name of the folder that each is in.
     id_column, label_column, drop, missing
         As for :func:`kernova.read_table`; ``"fill"`` keeps missing values.
     images : str or path, or sequence of these, optional
@@ -222,9 +233,9 @@ def open_discovery_data(
         A folder of recordings or a column of paths, as for pictures; or one recording. Columns
         ``start`` and ``end`` (or Raven's) give the interval of a row. If there are no numeric
         columns besides times and frequencies, acoustic features are measured.
-    reader : ShapeColumns or SoundColumns, optional
-        Transformation of landmarks or sounds to features, the ``reader`` of another table; by
-        default it is fitted to this file.
+    reader : ShapeColumns, SoundColumns, PictureColumns or EmbeddingColumns, optional
+        Transformation of landmarks, sounds, pictures or embeddings to features, the ``reader`` of
+        another table; by default it is fitted to this file.
     keep : sequence of str
         As for :func:`kernova.read_table`; also dates are features then.
     show : sequence of str
@@ -239,6 +250,18 @@ def open_discovery_data(
         The features, if they are known: all other columns are none.
     like : KnownColumns, optional
         Columns of a known table, which these rows are further ones of: others are left out.
+    rotation_invariant : bool
+        Describe pictures without a table so that it does not matter how they are turned.
+    embeddings : str or path, optional
+        A file of vectors, which are compared instead of the columns: NPY or NPZ in the order of the
+        rows (files in the order of their names), or Parquet, Arrow, CSV or NPZ with ids or names
+        of files. Rows without one are an error, unless ``missing="drop"``.
+    cache : Path, optional
+        File that keeps the descriptors of pictures, so that they need not be computed again.
+    learn_with : array, optional
+        Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_from : collection of str, optional
+        Ids of the pictures or rows from which components are learnt; by default all of them.
 
     Returns
     -------
@@ -267,26 +290,67 @@ def open_discovery_data(
     kept: Missing = "keep" if missing == "fill" else missing
     request = DataRequest(
         source, id_column, label_column, named, kept, reader, tuple(keep), tuple(show), link,
-        reading, None if only is None else frozenset(only), like,
+        reading, None if only is None else frozenset(only), like, rotation_invariant,
+        None if embeddings is None else os.fspath(embeddings), cache, learn_with,
+        None if learn_from is None else frozenset(learn_from),
     )  # fmt: skip
     if like is not None:
         request = request._replace(only=frozenset(like.names))
+    return _opened(request, images, audio)
+
+
+def _opened(
+    request: DataRequest, images: Images | None, audio: str | os.PathLike[str] | None
+) -> DiscoveryData:
+    """Read a file by what it is: pictures, recordings, landmarks, selections or a table."""
+    source = request.source
     if images is not None and audio is not None:
         raise InputError(
             "Rows can have pictures or sounds, not both. Leave out `images` or `audio`."
         )
-    if source.lower().endswith(".tps"):
-        return read_specimens(request, images, audio)
+    pictures = pictures_in(source)
+    if is_folder(Path(source)) and _holds_recordings(source, pictures):
+        pictures = None
+    if pictures is not None:
+        return read_picture_folder(request, pictures, images=images, audio=audio)
+    _check_not_described(request)
     if is_folder(Path(source)):
         return read_recording_folder(request, images, audio)
+    if source.lower().endswith(".tps"):
+        return read_specimens(request, images, audio)
     raw = request.raw()
     if audio is not None or is_raven(raw):
         return read_sound_table(request, raw, audio)
     if images is not None:
         return _read_picture_table(request, raw, images)
-    table = request.table(raw)
-    media = RowMedia(table.ids.tolist())
-    return DiscoveryData(table, media, context=request.context(raw, table))
+    table, notes, context = read_features(request, raw)
+    return DiscoveryData(table, RowMedia(table.ids.tolist()), notes, context)
+
+
+def _holds_recordings(source: str, pictures: MediaFiles | None) -> bool:
+    """Return whether a folder is one of recordings; raise if it holds pictures as well."""
+    n_pictures = 0 if pictures is None else len(pictures.names)
+    n_recordings = len(FolderFiles(source, AUDIO_SUFFIXES).names)
+    if n_pictures and n_recordings:
+        raise InputError(
+            f"{source} holds {quantity(n_pictures, 'picture')} and "
+            f"{quantity(n_recordings, 'recording')}. Give a folder of either, or a table."
+        )
+    if not n_pictures and not n_recordings:
+        raise InputError(
+            f"{source} is a folder without recordings or pictures; give a table, or a folder of "
+            "recordings or pictures."
+        )
+    return n_recordings > 0
+
+
+def _check_not_described(request: DataRequest) -> None:
+    """Raise if rows that are no pictures are to be described without regard to rotation."""
+    if request.rotation_invariant:
+        raise InputError(
+            "rotation_invariant=True is for a folder or ZIP archive of pictures without a table. "
+            f"Leave it out for {request.source}."
+        )
 
 
 def open_project_data(
@@ -318,6 +382,8 @@ def open_project_data(
     (['length'], ('caught',))
     """
     settings = project_settings(project)
+    path = Path(project)
+    options = {"cache": path.with_name(f"{path.name}.descriptors"), **options}
     proposed = _attempt(settings, data, {**options, "reading": "auto"})
     if isinstance(proposed, DiscoveryData) and _is_of(settings, proposed):
         return proposed

@@ -6,9 +6,11 @@ removed. Only raster formats are opened.
 
 import io
 import threading
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
 from kernova.budget import Budget
@@ -32,6 +34,12 @@ _MASK_GAP: Final = 1.5
 _STRIP: Final = 256
 # Decoding one picture may need hundreds of megabytes.
 _DECODING = threading.BoundedSemaphore(2)
+
+
+# The shortest side of pixels, so that long and narrow pictures have some of each direction.
+_SHORTEST: Final = 8
+
+_Result = TypeVar("_Result")
 
 
 class Picture(NamedTuple):
@@ -76,8 +84,54 @@ def reduced_picture(
     >>> reduced_picture(small.content, "small.png", 256).media_type
     'image/png'
     """
+    return _decoded(content, name, largest, contrast, _written)
+
+
+def picture_pixels(content: bytes, name: str, side: int) -> NDArray[np.uint8]:
+    """Decode a picture to red, green and blue with a longest side of exactly ``side`` pixels.
+
+    Small pictures are enlarged, transparent parts are white, and the shorter side has eight pixels
+    at least.
+
+    Parameters
+    ----------
+    content, name
+        As for :func:`reduced_picture`, which also says what is raised.
+    side : int
+        The longest side.
+
+    Examples
+    --------
+    >>> from kernova.media.pictures import picture_pixels, pixel_picture
+    >>> picture_pixels(pixel_picture([[0.0, 1.0]]).content, "small.png", 32).shape
+    (16, 32, 3)
+    """
+    return _decoded(content, name, side, "plain", lambda image, _: _pixels(image, side))
+
+
+def _pixels(image: Image.Image, side: int) -> NDArray[np.uint8]:
+    scale = side / max(image.size)
+    width, height = (max(_SHORTEST, round(length * scale)) for length in image.size)
+    if image.mode == "RGBA":
+        white = Image.new("RGBA", image.size, "white")
+        image = Image.alpha_composite(white, image)
+    colours = image.convert("RGB")
+    if colours.size != (width, height):
+        colours = colours.resize((width, height), Image.Resampling.BICUBIC)
+    return np.asarray(colours)
+
+
+def _decoded(
+    content: bytes,
+    name: str,
+    largest: int,
+    contrast: Contrast,
+    finish: Callable[[Image.Image, str | None], _Result],
+) -> _Result:
+    """Decode a picture, reduce it, and finish it while its memory counts."""
     if name.lower().endswith(FITS_SUFFIXES):
-        return _reduced_fits(content, name, largest, contrast)
+        with _DECODING:
+            return finish(_reduced_fits(content, name, largest, contrast), "FITS")
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
             _check_pixels(image, name)
@@ -86,7 +140,7 @@ def reduced_picture(
                 image.draft("RGB", (2 * largest, 2 * largest))  # decodes at reduced size
             with _DECODING:
                 _check_memory(image, coefficients, Budget(name, len(content), MediaError))
-                return _written(_reduced(image, largest, contrast), image.format)
+                return finish(_reduced(image, largest, contrast), image.format)
     except MediaError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -98,12 +152,11 @@ def reduced_picture(
         ) from error
 
 
-def _reduced_fits(content: bytes, name: str, largest: int, contrast: Contrast) -> Picture:
-    with _DECODING:
-        values = fits_image(content, name)
-        image = Image.fromarray(eight_bits(values, "linear" if contrast == "plain" else contrast))
-        image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        return _written(image, "FITS")
+def _reduced_fits(content: bytes, name: str, largest: int, contrast: Contrast) -> Image.Image:
+    values = fits_image(content, name)
+    image = Image.fromarray(eight_bits(values, "linear" if contrast == "plain" else contrast))
+    image.thumbnail((largest, largest), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    return image
 
 
 def pixel_picture(values: Any, enlargement: int = 1) -> Picture:

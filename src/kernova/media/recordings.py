@@ -19,6 +19,7 @@ from kernova.audio.columns import FrequencyRange, SoundColumns, fit_sound_column
 from kernova.audio.reading import AUDIO_SUFFIXES, sound_library
 from kernova.errors import LONGEST_ECHO, InputError, quoted
 from kernova.files import is_folder, is_there
+from kernova.media.embedded import read_features
 from kernova.media.files import (
     FolderFiles,
     RowFiles,
@@ -245,15 +246,17 @@ def read_sound_table(
     """Read a table whose rows are recordings or intervals of them, with or without the audio."""
     selections = _read_selections(raw, request.source, request.named)
     raw, notes = selections.raw, list(selections.notes)
-    if audio is None and not {*raw.columns.column_names} - {*raw.aside, *request.named}:
+    hidden = selections.labels
+    has_features = request.embeddings is not None
+    others = {*raw.columns.column_names} - {*raw.aside, *request.named}
+    if audio is None and not has_features and not others:
         raise InputError(
             f"{request.source} contains times of sounds but no measurements. Pass audio=... to "
             "measure their recordings."
         )
     if audio is None:
-        table = request.table(raw)
-        context = request.context(raw, table, hidden=selections.labels)
-        return DiscoveryData(table, RowMedia(table.ids.tolist()), notes, context)
+        table, more, context = read_features(request, raw, hidden=hidden)
+        return DiscoveryData(table, RowMedia(table.ids.tolist()), [*notes, *more], context)
     ids = row_ids(raw, request.id_column, request.source).tolist()
     files, found = _find_recordings(
         raw, request.source, ids, audio,
@@ -266,20 +269,19 @@ def read_sound_table(
     columns = request.reader if isinstance(request.reader, SoundColumns) else None
     # Further rows of a known table are measured if those were.
     is_measured = selections.has_measures if request.like is None else columns is None
-    if columns is not None or not is_measured:
+    if not has_features and (columns is not None or not is_measured):
         raw, columns = _measure_sounds(raw, sounds, len(ids), columns)
         notes.append(
             "The table has no measurements, so acoustic features were computed: duration, centre "
             f"frequency, and {len(columns.names) - 2} components of the spectra."
         )
-    table = replace(request.table(raw, found.columns), reader=columns)
-    sounds = sounds.of_rows(table.places)
-    notes += [
-        *request.file_columns_note(found.columns),
-        *missing_files_note(found.names, "recording"),
-    ]
-    context = request.context(raw, table, found.columns, selections.labels)
-    return DiscoveryData(table, sounds, notes, context)
+    # The file of many intervals names none of them.
+    keys = found if selections.times is None else found._replace(names=[])
+    table, more, context = read_features(request, raw, ids, keys, hidden)
+    if not has_features:
+        table = replace(table, reader=columns)
+    notes += [*more, *missing_files_note(found.names, "recording")]
+    return DiscoveryData(table, sounds.of_rows(table.places), notes, context)
 
 
 def read_recording_folder(
@@ -296,8 +298,8 @@ def read_recording_folder(
     files = FolderFiles(request.source, AUDIO_SUFFIXES)
     if not files.names:
         raise InputError(
-            f"{request.source} is a folder without recordings; give a table, or a folder of "
-            "recordings."
+            f"{request.source} is a folder without recordings or pictures; give a table, or a "
+            "folder of recordings or pictures."
         )
     if useless:
         raise InputError(

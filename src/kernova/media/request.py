@@ -1,16 +1,20 @@
 """Parameters of a table that is opened with its media: roles of columns, features and context."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from kernova.errors import quoted
+from kernova.kernels.components import WideRows
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable, read_raw
 from kernova.tables.known import KnownColumns, like_known
 from kernova.tables.table import Missing, Reading, Table, table_of
 from kernova.text import listed
+from kernova.typing import Mask
 
 
 class DataRequest(NamedTuple):
@@ -28,6 +32,13 @@ class DataRequest(NamedTuple):
     reading: Reading = "strict"
     only: frozenset[str] | None = None  # the features, if they are known; all others are none
     like: KnownColumns | None = None  # columns of the table that these are further rows of
+    rotation_invariant: bool = False  # of pictures that are described
+    embeddings: str | None = None  # a file of vectors that are compared instead of the columns
+    cache: Path | None = None  # a file that keeps the descriptors of pictures
+    # Descriptors or vectors of other rows, from which components are learnt as well.
+    learn_with: WideRows | None = None
+    # Ids of the rows from which components are learnt; None for all.
+    learn_from: frozenset[str] | None = None
 
     @property
     def named(self) -> list[str]:
@@ -116,6 +127,12 @@ class DataRequest(NamedTuple):
     def is_numbered(self, raw: RawTable) -> bool:
         """Return whether the row ids are row numbers."""
         return self.id_column is None and raw.own_id is None
+
+    def is_learnt_from(self, ids: Sequence[str]) -> Mask:
+        """Return from which rows components are learnt: all of them if none is known."""
+        known = self.learn_from
+        found = np.array([known is None or one in known for one in ids], dtype=np.bool_)
+        return found if found.any() else np.ones_like(found)
 
     def file_columns_note(self, columns: Sequence[str]) -> list[str]:
         """Return a note on the columns that name files."""

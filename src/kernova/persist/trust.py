@@ -32,6 +32,7 @@ _PACKAGES_OF_MODELS = (
     "tables",
     "shapes",
     "audio",
+    "images",
     "anomaly",
     "cluster",
     "description",

@@ -257,16 +257,7 @@ def _read_npy(source: str, _id_column: str | None) -> RawTable:
 
 
 def _read_npz(source: str, _id_column: str | None) -> RawTable:
-    with reading_as(source, "NPZ"), _rejecting_pickles(source), Path(source).open("rb") as stream:
-        _check_archive(stream, budget_of(source))
-        stream.seek(0)
-        archive = np.load(stream, allow_pickle=False)
-        if set(archive.files) >= _SPARSE_PARTS:
-            return _read_sparse(archive, source)
-        name = _name_of_features(archive.files, source)
-        wanted = {name, *_BESIDE_FEATURES}
-        arrays = {name: archive[name] for name in archive.files if name in wanted}
-    features = arrays[name]
+    features, arrays = npz_arrays(source)
     table = _table_of(features, arrays.get("feature_names"), source)
     beside = [name for name in ("ids", "y") if name in arrays]
     for name in beside:
@@ -279,7 +270,38 @@ def _read_npz(source: str, _id_column: str | None) -> RawTable:
     )
 
 
-def _read_sparse(archive: Any, source: str) -> RawTable:
+class NpzArrays(NamedTuple):
+    """Arrays of an NPZ archive: the table, and those that belong to it."""
+
+    features: NDArray[Any]
+    beside: dict[str, NDArray[Any]]  # ``y``, ``ids`` and ``feature_names``, as far as there
+
+
+def npz_arrays(source: str) -> NpzArrays:
+    """Return the arrays of an NPZ archive, within its memory budget.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from kernova.tables.formats import npz_arrays
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
+    >>> np.savez(path, X=np.zeros((2, 3)), ids=["a", "b"])
+    >>> npz_arrays(str(path)).beside["ids"].tolist()
+    ['a', 'b']
+    """
+    with reading_as(source, "NPZ"), _rejecting_pickles(source), Path(source).open("rb") as stream:
+        _check_archive(stream, budget_of(source))
+        stream.seek(0)
+        archive = np.load(stream, allow_pickle=False)
+        if set(archive.files) >= _SPARSE_PARTS:
+            return NpzArrays(_read_sparse(archive, source), {})
+        name = _name_of_features(archive.files, source)
+        arrays = {one: archive[one] for one in archive.files if one in _BESIDE_FEATURES}
+        return NpzArrays(archive[name], arrays)
+
+
+def _read_sparse(archive: Any, source: str) -> NDArray[Any]:
     """Return the rows of a matrix that SciPy's ``save_npz`` wrote, if there is room for zeros."""
     kind = archive["format"].item()
     kind = kind.decode() if isinstance(kind, bytes) else str(kind)
@@ -297,7 +319,7 @@ def _read_sparse(archive: Any, source: str) -> RawTable:
     matrix = _SPARSE_FORMATS[kind](parts, shape=(n_rows, n_columns))
     if kind != "coo":
         matrix.check_format()
-    return RawTable(_table_of(matrix.toarray(), None, source))
+    return np.asarray(matrix.toarray())
 
 
 def _check_archive(stream: BinaryIO, budget: Budget) -> None:

@@ -66,6 +66,11 @@ class Discovery:
     encoding: Encoding
     notes: list[str] = field(default_factory=list)
     context: Context = NO_CONTEXT
+    # Where the project is, whatever the working folder becomes.
+    _place: Path = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_place", self.project.absolute())
 
     def grown(self, table: Table, rows: Matrix, context: Context) -> "Discovery":
         """Return the same discovery over more rows, of which ``rows`` are the encoded new ones."""
@@ -80,12 +85,12 @@ class Discovery:
     @property
     def cache(self) -> Path:
         """The file beside the project that caches the preparation."""
-        return self.project.with_name(f"{self.project.name}.cache")
+        return self._place.with_name(f"{self._place.name}.cache")
 
     @property
     def map_cache(self) -> Path:
         """The file beside the project that caches the map of all rows."""
-        return self.project.with_name(f"{self.project.name}.map.cache")
+        return self._place.with_name(f"{self._place.name}.map.cache")
 
     @property
     def warning(self) -> str | None:

@@ -43,6 +43,14 @@ from kernova.workflows.landmarks.reading import (
     table_unless_landmarks,
 )
 from kernova.workflows.landmarks.tables import aligned_specimens
+from kernova.workflows.media.reading import (
+    BY_COLUMNS,
+    HowCompared,
+    MediaColumns,
+    MediaRoles,
+    is_media,
+    read_media,
+)
 from kernova.workflows.settings import LearnSettings, Missing, missing_when_reading
 from kernova.workflows.verdicts import UNKNOWN
 
@@ -121,6 +129,7 @@ def read_labelled(
     raw_coordinates: bool = False,
     size: bool = False,
     digitised: HowDigitised = AS_WRITTEN,
+    compared: HowCompared = BY_COLUMNS,
 ) -> Table:
     """Read the training table; it must have labels.
 
@@ -129,10 +138,20 @@ def read_labelled(
     ``raw_coordinates`` asks for their columns as they are; ``size`` adds the logarithm of centroid
     size. Their labels may come from a table by id (``labels``, with ``id_column`` and
     ``label_column`` of that table), or from a part of their ids (``id_pattern``); ``digitised``
-    says what the file does not.
+    says what the file does not. Pictures are described; their labels may come from elsewhere, too,
+    or be ``"folder"``, the name of the folder of each. ``compared`` may name embeddings that stand
+    for the columns.
     """
+    if is_media(path, compared):
+        media_roles = MediaRoles(
+            id_column, label_column, group_column, drop, labels, id_pattern, missing
+        )
+        others = {"keep": keep, "raw_coordinates": raw_coordinates, "size": size}
+        table = read_media(path, compared, media_roles, others={**others, **digitised.given})
+        _check_has_labels(table)
+        return table
     beside = (id_column, label_column)  # with `labels`, they are columns of that table
-    table = table_unless_landmarks(
+    found = table_unless_landmarks(
         path,
         lambda: read_table(
             path,
@@ -151,23 +170,24 @@ def read_labelled(
         labels=labels,
         id_pattern=id_pattern,
     )
-    if table is None:
+    if found is None:
         roles = Roles(
             id_column, label_column, group_column, drop, keep, labels, id_pattern,
             digitised=digitised,
         )  # fmt: skip
-        table = aligned_specimens(read_specimens(path, roles), missing=missing, size=size)
-    _check_has_labels(table)
-    return _without_days(table, keep)
+        found = aligned_specimens(read_specimens(path, roles), missing=missing, size=size)
+    _check_has_labels(found)
+    return _without_days(found, keep)
 
 
 def _check_has_labels(table: Table) -> None:
     if table.labels is None:
         others = "; or give `labels`, a table by id, or id_pattern"
+        has_others = isinstance(table.reader, (LandmarkColumns, *MediaColumns))
         raise InputError(
             f"{table.source} has no labels, so there are no classes to learn. Name the column that "
             "holds them with label_column"
-            f"{others if isinstance(table.reader, LandmarkColumns) else ''}."
+            f"{others if has_others else ''}."
         )
 
 
@@ -246,7 +266,7 @@ def learn_classes(
     leaves_classes_out : bool, default=True
         Whether to test how many rows of each class would be called unknown without it.
     """
-    settings = settings or LearnSettings()
+    settings = _with_scale(settings or LearnSettings(), table)
     _check_settings(settings)
     assert table.labels is not None
     labels = label_texts(table.labels)
@@ -267,6 +287,13 @@ def learn_classes(
         )  # fmt: skip
     notes += _giveaway_notes(rows) + _notes_on(model, rows.classes)
     return LearnResult(model, tests.classes, table, settings, notes, tests)
+
+
+def _with_scale(settings: LearnSettings, table: Table) -> LearnSettings:
+    """Scale the components of pictures and embeddings together: weak ones hold less."""
+    if isinstance(table.reader, MediaColumns) and settings.scale == "feature":
+        return replace(settings, scale="common")
+    return settings
 
 
 def _rows_of(

@@ -52,6 +52,13 @@ from kernova.workflows.landmarks.reading import (
     table_unless_landmarks,
 )
 from kernova.workflows.landmarks.tables import aligned_specimens, specimens_like
+from kernova.workflows.media.reading import (
+    BY_COLUMNS,
+    HowCompared,
+    MediaRoles,
+    is_media,
+    read_media_pair,
+)
 from kernova.workflows.members import chains_of, detector_notes, member_bits
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, NoveltySettings, missing_when_reading
@@ -201,6 +208,8 @@ def read_known_and_new(
     raw_coordinates: bool = False,
     size: bool = False,
     digitised: HowDigitised = AS_WRITTEN,
+    compared: HowCompared = BY_COLUMNS,
+    new_embeddings: str | os.PathLike[str] | None = None,
 ) -> KnownAndNew:
     """Read both tables, the new one like the known one.
 
@@ -209,9 +218,14 @@ def read_known_and_new(
     any case. The known table must have the group column, whose values become its labels.
     Specimens of files of landmarks are aligned, unless ``raw_coordinates`` asks for their columns
     as they are; ``size`` adds the logarithm of centroid size, and ``digitised`` says what the files
-    do not.
+    do not. Pictures are described; ``compared`` may name embeddings that stand for the columns, and
+    ``new_embeddings`` those of the new rows, if they are in another file.
     """
     how = _Roles(id_column, label_column, tuple(drop), group_column)
+    given = {"keep": keep, "raw_coordinates": raw_coordinates, "size": size, **digitised.given}
+    both = _read_both_media(known, new, how, missing, compared, new_embeddings, given)
+    if both is not None:
+        return both
     reading = missing_when_reading(missing)
 
     def read_known(kept: Sequence[str]) -> Table:
@@ -283,6 +297,34 @@ def _read_both_specimens(
         keeps_missing=True,
     )
     return KnownAndNew(known_table, new_table)
+
+
+def _read_both_media(
+    known: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    how: _Roles,
+    missing: Missing,
+    compared: HowCompared,
+    new_embeddings: str | os.PathLike[str] | None,
+    given: dict[str, Any],
+) -> KnownAndNew | None:
+    """Read pictures, or tables with embeddings; None if the files are neither."""
+    if not is_media(known, compared) and not is_media(new, compared):
+        if new_embeddings is None:
+            return None
+        raise InputError(
+            "`new_embeddings` stand for the new rows only if known ones have embeddings, too; name "
+            "these with `embeddings`."
+        )
+    roles = MediaRoles(
+        how.id_column, how.group_column or how.label_column, None, how.drop, missing=missing,
+        may_lack_labels=how.group_column is None,
+    )  # fmt: skip
+    new_roles = MediaRoles(
+        how.id_column, how.label_column, None, how.drop, missing=missing, may_lack_labels=True
+    )
+    both = (roles, new_roles)
+    return KnownAndNew(*read_media_pair(known, new, compared, new_embeddings, both, given))
 
 
 def _without_later_dates(known: Table, new: Table, keep: Sequence[str]) -> KnownAndNew:

@@ -28,6 +28,13 @@ from kernova.workflows.landmarks.reading import (
     table_unless_landmarks,
 )
 from kernova.workflows.landmarks.tables import aligned_specimens
+from kernova.workflows.media.reading import (
+    BY_COLUMNS,
+    HowCompared,
+    MediaRoles,
+    is_media,
+    read_media,
+)
 from kernova.workflows.members import bits_of_parts
 from kernova.workflows.reasons import ExplainedRows, ModelRows, explain_rows, reason_texts
 from kernova.workflows.settings import Missing, OutlierSettings, missing_when_reading
@@ -165,13 +172,19 @@ def read_rows(
     raw_coordinates: bool = False,
     size: bool = False,
     digitised: HowDigitised = AS_WRITTEN,
+    compared: HowCompared = BY_COLUMNS,
 ) -> Table:
     """Read the table; missing values that are to be filled in stay missing for now.
 
     ``keep`` names columns that are features even if they seem to be ids or constant. Specimens of
     a file of landmarks are aligned, unless ``raw_coordinates`` asks for their columns as they are;
     ``size`` adds the logarithm of centroid size, and ``digitised`` says what the file does not.
+    Pictures are described, and ``compared`` may name embeddings that stand for the columns.
     """
+    if is_media(data, compared):
+        roles = MediaRoles(id_column, label_column, drop=drop, missing=missing)
+        others = {"keep": keep, "raw_coordinates": raw_coordinates, "size": size}
+        return read_media(data, compared, roles, others={**others, **digitised.given})
     table = table_unless_landmarks(
         data,
         lambda: read_table(
@@ -188,8 +201,8 @@ def read_rows(
     )
     if table is not None:
         return table
-    roles = Roles(id_column, label_column, drop=drop, keep=keep, digitised=digitised)
-    specimens = read_specimens(data, roles)
+    of_landmarks = Roles(id_column, label_column, drop=drop, keep=keep, digitised=digitised)
+    specimens = read_specimens(data, of_landmarks)
     return aligned_specimens(specimens, missing=missing, size=size, keeps_missing=True)
 
 

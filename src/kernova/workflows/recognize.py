@@ -40,6 +40,7 @@ from kernova.workflows.landmarks.reading import (
 )
 from kernova.workflows.landmarks.tables import specimens_like
 from kernova.workflows.learn import label_texts
+from kernova.workflows.media.reading import BY_COLUMNS, HowCompared, MediaRoles, read_new_media
 from kernova.workflows.settings import Missing, RecognizeSettings, missing_when_reading
 
 __all__ = [
@@ -175,6 +176,7 @@ def read_new(
     labels: str | os.PathLike[str] | None = None,
     id_pattern: str | None = None,
     digitised: HowDigitised = AS_WRITTEN,
+    compared: HowCompared = BY_COLUMNS,
 ) -> Table:
     """Read the table to judge; by default missing values are treated as in training.
 
@@ -183,8 +185,16 @@ def read_new(
     A model of landmarks or sounds reads new ones as it read the training data: specimens are
     aligned to the consensus of the training specimens. Their labels may come from a table by id
     (``labels``), or from a part of their ids (``id_pattern``), and ``digitised`` says what their
-    file does not. ``audio`` is the folder with the recordings of a table of selections.
+    file does not. ``audio`` is the folder with the recordings of a table of selections. A model of
+    pictures or embeddings reads such; ``compared`` names the embeddings of the new rows.
     """
+    media_roles = MediaRoles(
+        id_column, label_column, None, drop, labels, id_pattern, missing or model.encoder_.missing
+    )
+    others = {"audio": audio, **digitised.given}
+    media = read_new_media(path, compared, media_roles, model.reader, others)
+    if media is not None:
+        return media
     if isinstance(model.reader, LandmarkColumns):
         given = Roles(
             id_column, label_column, drop=drop, labels=labels, id_pattern=id_pattern,
@@ -193,11 +203,7 @@ def read_new(
         return _read_specimens(path, model.reader, given, missing or model.encoder_.missing)
     _check_no_labels_beside(os.fspath(path), labels, id_pattern)
     _check_as_written(digitised)
-    missing = missing or model.encoder_.missing
-    if missing == "auto" and model.encoder_.missing != "auto":
-        missing = "fill"  # indicators cannot be added to a model
-    if missing == "fill" and model.encoder_.missing == "refuse":
-        model.encoder_.missing = "fill"  # the values to fill in were learnt in any case
+    missing = _missing_in(model, missing)
     is_folder = isinstance(model.reader, SoundColumns) and Path(path).is_dir()
     if audio is not None or is_folder or os.fspath(path).lower().endswith(".tps"):
         # Plain tables do not need the packages for pictures and sounds.
@@ -226,6 +232,16 @@ def read_new(
     )  # fmt: skip
 
 
+def _missing_in(model: TableRecognizer, missing: Missing | None) -> Missing:
+    """Return how missing values are treated that the model may not have learnt to treat."""
+    missing = missing or model.encoder_.missing
+    if missing == "auto" and model.encoder_.missing != "auto":
+        missing = "fill"  # indicators cannot be added to a model
+    if missing == "fill" and model.encoder_.missing == "refuse":
+        model.encoder_.missing = "fill"  # the values to fill in were learnt in any case
+    return missing
+
+
 def _read_specimens(
     path: str | os.PathLike[str], reader: LandmarkColumns, given: Roles, missing: Missing
 ) -> Table:
@@ -247,8 +263,8 @@ def _check_no_labels_beside(
     given = "labels" if labels is not None else "id_pattern"
     if labels is not None or id_pattern is not None:
         raise InputError(
-            f"`{given}` is for models that were learnt from landmarks. Name the column of {path} "
-            "that holds the classes with label_column."
+            f"`{given}` is for models of landmarks, pictures or embeddings. Name the column of "
+            f"{path} that holds the classes with label_column."
         )
 
 

@@ -206,3 +206,13 @@ def test_a_row_outside_the_table_is_refused(decisions):
 def test_an_empty_selection_is_refused(decisions, save):
     with pytest.raises(InputError, match=r"^There is no row: select at least one"):
         save(decisions.flag("Anna", Selection(), None, is_on=True))
+
+
+def test_the_map_knows_which_labels_are_accepted(bench, decisions, save):
+    save(decisions.accept("Anna", suggested(bench, category="carp"), "accept"))
+    content, version = bench.map.accepted()
+    found = [row for row, one in enumerate(memoryview(content).cast("H")) if one]
+    assert found == sorted(
+        bench.part(Reviewing).numbers(ReviewQuery(status="accepted"), 0, 500).rows
+    )
+    assert version == bench.map.labels()[1]

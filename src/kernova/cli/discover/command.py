@@ -25,10 +25,12 @@ from kernova.cli.options import (
     MAX_SEED,
     TABLE_FORMATS,
     Drop,
+    Embeddings,
     IdColumn,
     Keep,
     MemoryMb,
     Raw,
+    RotationInvariant,
     check_targets,
     examples,
 )
@@ -38,6 +40,7 @@ from kernova.workflows.settings import SimulationSettings
 EXAMPLE = examples(
     "kernova discover --demo",
     "kernova discover galaxies.csv --id-column id --drop label --images thumbnails.zip",
+    "kernova discover photos/ --rotation-invariant",
     "kernova discover stars.csv --id-column name --show ra --link https://example.org/{name}",
     "kernova discover wines.csv --id-column wine --drop cultivar --terminal -o categories.csv",
     "kernova discover galaxies.kernova-project",
@@ -52,7 +55,8 @@ def discover(
         typer.Argument(
             metavar="[DATA]",
             help=f"Table of rows ({TABLE_FORMATS}), landmarks (TPS), a Raven "
-            "selection table, or a folder of recordings; or a project, which remembers them.",
+            "selection table, a folder of recordings, or a folder or ZIP archive of pictures; or a "
+            "project, which remembers them.",
         ),
     ] = None,
     demo: Annotated[
@@ -177,6 +181,8 @@ def discover(
             "column. Nothing is fetched.",
         ),
     ] = None,
+    embeddings: Embeddings = None,
+    rotation_invariant: RotationInvariant = False,
     noun: Annotated[
         str | None,
         typer.Option(
@@ -246,7 +252,8 @@ def discover(
             {
                 "--images": images, "--audio": audio, "--id-column": id_column,
                 "--label-column": label_column, "--drop": drop, "--keep": keep, "--show": show,
-                "--link": link,
+                "--link": link, "--embeddings": embeddings,
+                "--rotation-invariant": rotation_invariant,
             }
         )  # fmt: skip
     named = Named.of(data, project)
@@ -254,6 +261,7 @@ def discover(
     given = {
         "id_column": id_column, "label_column": label_column, "drop": drop, "missing": missing,
         "images": _one_or_all(images), "audio": audio, "keep": keep, "show": show, "link": link,
+        "embeddings": embeddings, "rotation_invariant": rotation_invariant,
     }  # fmt: skip
     stored = {
         "strategy": strategy, "seed": seed, "noun": noun, "multiple_labels": multiple_labels

@@ -114,9 +114,9 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
     @router.get("/map/labels", responses=numbers, response_class=Response)
     def map_labels(
         colour: Annotated[
-            Literal["labels", "learnt", "added"],
+            Literal["labels", "learnt", "added", "accepted"],
             Query(description="Colour by labels, by the verdicts of the learnt model, or by the "
-                  "last batch of new rows."),
+                  "last batch of new rows; or which labels are accepted suggestions."),
         ] = "labels",
     ) -> Response:  # fmt: skip
         """Return one little-endian unsigned 16-bit code per row.
@@ -125,9 +125,12 @@ def map_routes(router: APIRouter, workbench: Workbench) -> None:
         the state of the version in the header X-Kernova-Version. By the learnt model, rows have the
         position of the category that claims them, 0 if it has been renamed or deleted since; 65534
         is ambiguous and 65533 unknown. By the last batch, unlabelled rows of it have the code
-        65534, or 65533 if they look new.
+        65534, or 65533 if they look new. Accepted suggestions are 1 and all other rows 0.
         """
-        if colour == "added":
-            return numbers_reply(*workbench.part(Batches).codes())
-        labels = workbench.learning.codes() if colour == "learnt" else workbench.map.labels()
-        return numbers_reply(*labels)
+        read = {
+            "labels": workbench.map.labels,
+            "learnt": workbench.learning.codes,
+            "added": workbench.part(Batches).codes,
+            "accepted": workbench.map.accepted,
+        }
+        return numbers_reply(*read[colour]())

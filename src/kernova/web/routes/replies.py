@@ -12,6 +12,8 @@ from kernova.web.schemas import FaultReply, reply_json, reply_model
 from kernova.workbench.asking import SavedReply
 
 LARGEST: Final = 2**53
+# A file of JSON is described as what it holds, not as text.
+_JSON: Final = "application/json"
 _BINARY: Final = {"schema": {"type": "string"}}
 _FAULTS: Final = {
     400: "The body cannot be read.",
@@ -66,7 +68,10 @@ def _parameters(endpoint: Callable[..., Any]) -> frozenset[str]:
 
 def binary_responses(*media_types: str) -> dict[int | str, dict[str, Any]]:
     """Return the description of a reply that is a file."""
-    return {200: {"content": dict.fromkeys(media_types, _BINARY)}}
+    content: dict[str, Any] = {
+        one: {"schema": {}} if one == _JSON else _BINARY for one in media_types
+    }
+    return {200: {"content": content}}
 
 
 def numbers_reply(content: bytes, version: int) -> Response:

@@ -74,14 +74,21 @@ def rows_of_data(opened: DiscoveryData) -> ReadRows:
     return ReadRows(table, MediaPart(opened.media, places), list(opened.notes), opened.context)
 
 
-def read_first(project: Path, data: str | os.PathLike[str], options: Mapping[str, Any]) -> ReadRows:
+def read_first(
+    project: Path,
+    data: str | os.PathLike[str],
+    options: Mapping[str, Any],
+    digest: TableDigest | None = None,
+) -> ReadRows:
     """Return the rows that a project is started with, or was.
 
-    A table is read as it was then if ``options`` say how.
+    A table is read as it was then if ``options`` say how. Components of pictures and embeddings are
+    those of the rows in ``digest``: others may have come into the folder or file since.
     """
     if "reading" in options:
         return _read(data, options)
-    return rows_of_data(open_project_data(project, data, **_for_reading(options)))
+    ids = None if digest is None else [str(json.loads(one)) for one in digest.ids]
+    return rows_of_data(open_project_data(project, data, learn_from=ids, **_for_reading(options)))
 
 
 def how_read(rows: ReadRows) -> dict[str, Any]:
@@ -257,7 +264,7 @@ def read_parts(
     """
     sources = [_placed(project, 0, first, moved)]
     data = _data_of(project, 0, sources[0])
-    whole = read_first(project, data, sources[0].resolved(project))
+    whole = read_first(project, data, sources[0].resolved(project), content.digest)
     parts = [_first_part(content, whole, str(data))]
     try:
         for number, part in enumerate(content.parts[1:], start=1):

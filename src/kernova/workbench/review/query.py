@@ -6,12 +6,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from kernova.discover.results import SessionResults
 from kernova.errors import InputError, quoted
-from kernova.tables.table import Table
 from kernova.text import first_few
 from kernova.typing import Indices, Mask, Vector
+from kernova.workbench.discovery import Discovery
 from kernova.workbench.review.facts import RowFacts
 
 Status = Literal[
@@ -76,7 +77,7 @@ class ReviewQuery:
 
 
 def matching_rows(
-    query: ReviewQuery, facts: RowFacts, results: SessionResults, table: Table
+    query: ReviewQuery, facts: RowFacts, results: SessionResults, discovery: Discovery
 ) -> Indices:
     """Return the rows that match a query, in its order.
 
@@ -88,8 +89,8 @@ def matching_rows(
         Facts about every row.
     results : SessionResults
         Results of the session, for experts and times of its records.
-    table : Table
-        The table, for conditions on its columns.
+    discovery : Discovery
+        The table and what is shown beside it, for conditions on columns.
     """
     inside = _of_category(query, facts) & _of_status(query.status, facts)
     with np.errstate(invalid="ignore"):
@@ -100,7 +101,7 @@ def matching_rows(
     if query.expert is not None or query.since is not None or query.before is not None:
         inside &= _by_entries(query, facts, results)
     for condition in query.columns:
-        inside &= _in_column(condition, table)
+        inside &= _in_column(condition, discovery)
     rows = np.flatnonzero(inside)
     return _sorted(rows, query, facts)
 
@@ -159,8 +160,8 @@ def _aware(time: datetime) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def _in_column(condition: ColumnFilter, table: Table) -> Mask:
-    values = column_of(table, condition.column)
+def _in_column(condition: ColumnFilter, discovery: Discovery) -> Mask:
+    values = column_of(discovery, condition.column)
     if condition.contains is not None:
         texts = values.astype("string").fillna("")
         return texts.str.contains(condition.contains, case=False, regex=False).to_numpy(bool)
@@ -181,19 +182,31 @@ def _in_column(condition: ColumnFilter, table: Table) -> Mask:
     return inside
 
 
-def column_of(table: Table, name: str) -> "pd.Series[Any]":
-    """Return a column of a table by its name, or its ids.
+def column_names(discovery: Discovery) -> list[str]:
+    """Return the columns by which rows can be chosen: ids, features, and what is shown besides."""
+    table = discovery.table
+    names = [str(table.ids.name), *map(str, table.features.columns), *discovery.context.names]
+    return list(dict.fromkeys(names))
+
+
+def column_of(discovery: Discovery, name: str) -> "pd.Series[Any]":
+    """Return a column by its name.
 
     Raises
     ------
     InputError
         If there is no such column.
     """
+    table, context = discovery.table, discovery.context
     if name in table.features:
         return table.features[name]
     if name == table.ids.name:
         return table.ids
-    names = first_few(map(quoted, [str(table.ids.name), *table.features.columns]), _NAMED)
+    if name in context.names:
+        values = context.column(name)
+        is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+        return (values if is_number else context.texts(name)).to_pandas()
+    names = first_few(map(quoted, column_names(discovery)), _NAMED)
     raise InputError(f"There is no column {quoted(name)}. Columns: {names}.")
 
 

@@ -11,7 +11,7 @@ from kernova.typing import Indices
 from kernova.workbench.learning import Learning, PrecisionCurveReply, precision_curve
 from kernova.workbench.review.facts import RowFacts, row_facts
 from kernova.workbench.review.label_sources import LabelSources, Source
-from kernova.workbench.review.query import ReviewQuery, matching_rows
+from kernova.workbench.review.query import ReviewQuery, column_names, column_of, matching_rows
 from kernova.workbench.shared import Part, SharedState, WorkbenchError
 
 _ORDERS_KEPT: Final = 16
@@ -156,9 +156,11 @@ class Reviewing(Part):
     def columns(self) -> ReviewColumns:
         """Return the columns by which rows can be chosen."""
         if self._columns is None:
-            table = self._shared.discovery.table
-            ids = ReviewColumn(str(table.ids.name), is_number=False, low=None, high=None)
-            self._columns = ReviewColumns([ids, *map(_column, table.features.items())])
+            discovery = self._shared.discovery
+            names = column_names(discovery)
+            self._columns = ReviewColumns(
+                [_column(name, column_of(discovery, name)) for name in names]
+            )
         return self._columns
 
     def precision(self, query: ReviewQuery, learnt: int | None = None) -> PrecisionCurveReply:
@@ -220,8 +222,7 @@ class Reviewing(Part):
         known = self._orders.get((query, facts.n_entries, facts.generation))
         if known is not None:
             return known.rows
-        session, table = self._shared.session, self._shared.discovery.table
-        return matching_rows(query, facts, session.results_, table)
+        return matching_rows(query, facts, self._shared.session.results_, self._shared.discovery)
 
     def _present_facts(self, learnt: int | None) -> RowFacts:
         """Return the facts of now, by the suggestions of a run if it is known, or of the last."""
@@ -280,9 +281,8 @@ def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _column(item: tuple[Any, "pd.Series[Any]"]) -> ReviewColumn:
-    name, values = item
+def _column(name: str, values: "pd.Series[Any]") -> ReviewColumn:
     if not pd.api.types.is_numeric_dtype(values):
-        return ReviewColumn(str(name), is_number=False, low=None, high=None)
+        return ReviewColumn(name, is_number=False, low=None, high=None)
     low, high = _finite(values.min()), _finite(values.max())
-    return ReviewColumn(str(name), is_number=True, low=low, high=high)
+    return ReviewColumn(name, is_number=True, low=low, high=high)

@@ -165,6 +165,12 @@ class MapOfRows(Part):
                 self._codes = _Codes(version, codes.astype("<u2").tobytes())
             return self._codes.content, version
 
+    def accepted(self) -> tuple[bytes, int]:
+        """Return 1 for each row with an accepted suggestion, else 0, and the version."""
+        with self._shared.lock:
+            is_accepted = self._shared.session.results_.is_accepted
+            return is_accepted.astype("<u2").tobytes(), self._shared.version
+
     def _axes_map(self) -> RowMap:
         if self._axes is None:
             self._axes = axes_map(self._shared.discovery.encoded)

@@ -41,7 +41,7 @@ export function guessButton(onAccept) {
   // It is learnt again while the question is on the screen.
   listen(["state"], () => {
     const { question, state } = store;
-    if (!question || state?.learn.generation === shownFor) return;
+    if (!question || question.is_blind || state?.learn.generation === shownFor) return;
     shownFor = state?.learn.generation;
     void get("/api/learn/rows/{row}", { row: question.row }).then(({ suggested, probability, verdict }) => {
       if (store.question !== question) return;

@@ -15,7 +15,8 @@ const read = new Map();
 
 /**
  * Give a number for each row: 0 unlabelled, 1 + the index of its category, 65535 skipped.
- * @param {"labels"|"learnt"|"added"} colour as answered, as predicted by the learnt model, or with the last batch of new rows
+ * @param {"labels"|"learnt"|"added"|"accepted"} colour as answered, as predicted by the learnt model, or with the last batch of new rows; or 1 for accepted
+ *   suggestions
  * @returns {Promise<RowLabels>}
  */
 export function rowLabels(colour = "labels") {

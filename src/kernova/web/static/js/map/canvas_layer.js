@@ -6,8 +6,6 @@
 import { SHAPE } from "./point_styles.js";
 import { stampOf } from "./stamps.js";
 
-/** @typedef {import("./stamps.js").Stamp} Stamp */
-
 const OPAQUE = 250; // of 255
 
 /**
@@ -58,56 +56,83 @@ export function canvasLayer(canvas) {
   function drawPart(rows, size, { scale, left, top, moved }) {
     if (!styles) return;
     const { shapes, tints } = styles;
-    const stamps = Object.values(SHAPE).map((shape) => stampOf(shape, Math.max(1, Math.round(size))));
+    const side = Math.max(1, Math.round(size));
+    // Few shapes and colours: each is painted once, and then copied.
+    const painted = Object.values(SHAPE).map(() => /** @type {Map<number, Painted>} */ (new Map()));
     for (let index = 0; index < rows.length; index += 1) {
       const row = rows[index];
       const x = from[2 * row] + (to[2 * row] - from[2 * row]) * moved;
       const y = from[2 * row + 1] + (to[2 * row + 1] - from[2 * row + 1]) * moved;
-      put(stamps[shapes[row]], Math.round(left + x * scale), Math.round(top - y * scale), tints[row]);
+      const begin = Math.round(left + x * scale) - (side >> 1);
+      const first = Math.round(top - y * scale) - (side >> 1);
+      if (begin <= -side || first <= -side || begin >= image.width || first >= image.height) continue;
+      const shape = shapes[row];
+      let stamp = painted[shape].get(tints[row]);
+      if (!stamp) painted[shape].set(tints[row], (stamp = paintedStamp(stampOf(shape, side), tints[row], image.width)));
+      put(stamp, begin, first, side);
     }
   }
 
   /**
-   * Write a point into the image.
-   * @param {Stamp} stamp
-   * @param {number} x
-   * @param {number} y
-   * @param {number} tint red in the lowest byte, opacity in the highest
+   * Copy a stamp into the image.
+   * @param {Painted} stamp
+   * @param {number} begin
+   * @param {number} first
+   * @param {number} side
    */
-  function put({ side, covers, shades }, x, y, tint) {
+  function put({ offsets, columns, paints }, begin, first, side) {
     const { width, height } = image;
-    const begin = x - (side >> 1);
-    const first = y - (side >> 1);
-    const right = Math.min(side, width - begin);
-    const low = Math.min(side, height - first);
-    const opacity = tint >>> 24;
-    for (let line = Math.max(0, -first); line < low; line += 1) {
-      let target = (first + line) * width + begin + Math.max(0, -begin);
-      for (let column = Math.max(0, -begin); column < right; column += 1, target += 1) {
-        const cover = covers[line * side + column];
-        if (cover === 0) continue;
-        const shade = shades[line * side + column];
-        pixels[target] = over(pixels[target], shade === 255 ? tint : shaded(tint, shade), (cover * opacity) / 255);
-      }
+    const isInside = begin >= 0 && first >= 0 && begin + side <= width && first + side <= height;
+    const base = first * width + begin;
+    for (let index = 0; index < paints.length; index += 1) {
+      const target = base + offsets[index];
+      if (!isInside && (begin + columns[index] < 0 || begin + columns[index] >= width || target < 0 || target >= pixels.length)) continue;
+      const paint = paints[index];
+      pixels[target] = paint >>> 24 >= OPAQUE || pixels[target] === 0 ? paint : over(pixels[target], paint);
     }
   }
 }
 
 /**
- * A colour over another.
+ * @typedef {object} Painted
+ * @property {Int32Array} offsets of its pixels in the image
+ * @property {Uint8Array} columns of its pixels in the stamp
+ * @property {Uint32Array} paints red in the lowest byte, opacity in the highest
+ */
+
+/**
+ * A stamp in a colour, for an image of a width.
+ * @param {import("./stamps.js").Stamp} stamp
+ * @param {number} tint
+ * @param {number} width
+ * @returns {Painted}
+ */
+function paintedStamp({ side, covers, shades }, tint, width) {
+  const places = [...covers.keys()].filter((place) => covers[place] > 0);
+  return {
+    offsets: Int32Array.from(places, (place) => Math.floor(place / side) * width + (place % side)),
+    columns: Uint8Array.from(places, (place) => place % side),
+    paints: Uint32Array.from(places, (place) => {
+      const opacity = Math.round((covers[place] * (tint >>> 24)) / 255);
+      return ((opacity << 24) | shaded(tint, shades[place])) >>> 0;
+    }),
+  };
+}
+
+/**
+ * A colour over another that is not empty.
  * @param {number} below
  * @param {number} above
- * @param {number} opacity of the one above, to 255
  */
-function over(below, above, opacity) {
-  const plain = above & 0xffffff;
-  if (opacity >= OPAQUE) return (0xff000000 | plain) >>> 0;
+function over(below, above) {
+  const opacity = above >>> 24;
   const under = ((below >>> 24) * (255 - opacity)) / 255;
   const sum = opacity + under;
-  if (below === 0 || (below & 0xffffff) === plain) return ((sum << 24) | plain) >>> 0;
-  /** @param {number} shift */
-  const mixed = (shift) => (((above >> shift) & 255) * opacity + ((below >> shift) & 255) * under) / sum;
-  return ((sum << 24) | (mixed(16) << 16) | (mixed(8) << 8) | mixed(0)) >>> 0;
+  if ((below & 0xffffff) === (above & 0xffffff)) return ((sum << 24) | (above & 0xffffff)) >>> 0;
+  const red = ((above & 255) * opacity + (below & 255) * under) / sum;
+  const green = (((above >> 8) & 255) * opacity + ((below >> 8) & 255) * under) / sum;
+  const blue = (((above >> 16) & 255) * opacity + ((below >> 16) & 255) * under) / sum;
+  return ((sum << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 /**

@@ -14,9 +14,10 @@ const MOST_SHOWN = 60;
  * @param {HTMLElement} list
  * @param {import("../types.js").Category[]} categories
  * @param {Uint16Array} labels
- * @param {boolean} [isOfBatch] whether crosses are rows of the last batch
+ * @param {{isOfBatch?: boolean, nAccepted?: number}} [options] whether crosses are rows of the last batch, and how many rows have an accepted
+ *   suggestion, where they are drawn fainter
  */
-export function showLegend(list, categories, labels, isOfBatch = false) {
+export function showLegend(list, categories, labels, { isOfBatch = false, nAccepted = 0 } = {}) {
   const counts = countsOf(labels);
   /** @type {(sign: Node, words: string, count: number|undefined) => HTMLElement} */
   const line = (sign, words, count) => element("li", {}, sign, element("span", {}, words), element("small", {}, whole(count ?? 0)));
@@ -30,6 +31,7 @@ export function showLegend(list, categories, labels, isOfBatch = false) {
       ...members.map(({ name, colour }) => line(glyph(colour), name, counts.get(numbers.get(name) ?? 0))),
     ]),
     left > 0 && element("li", {}, `and ${counted(left, "category", "categories")} more`),
+    nAccepted > 0 && line(element("span", { class: "faint-sign", "aria-hidden": "true" }, "●"), "fainter: accepted", nAccepted),
     counts.has(NO_LABEL) && line(glyph(null), "unlabelled", counts.get(NO_LABEL)),
     counts.has(SKIPPED) && line(cross("skipped"), "skipped", counts.get(SKIPPED)),
     counts.has(AMBIGUOUS) && line(cross("ambiguous"), isOfBatch ? "added last" : "ambiguous", counts.get(AMBIGUOUS)),

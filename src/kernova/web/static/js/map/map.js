@@ -37,6 +37,8 @@ let waiting = null;
 let labels = new Uint16Array();
 /** @type {"labels"|"learnt"|"added"} */
 let coloured = "labels";
+/** Which labels are accepted suggestions; null where there are none. @type {Uint16Array<ArrayBuffer>|null} */
+let accepted = null;
 let hovered = -1;
 let hidden = -1;
 let frame = 0;
@@ -163,7 +165,10 @@ function anchorRow() {
 async function readLabels() {
   const key = `${store.state?.version} ${store.state?.learn?.version} ${coloured}`;
   if (key === got.labels) return;
-  ({ labels } = await rowLabels(coloured));
+  const hasAccepted = coloured === "labels" && (store.state?.accepted ?? 0) > 0;
+  const [now, marks] = await Promise.all([rowLabels(coloured), hasAccepted ? rowLabels("accepted") : null]);
+  labels = now.labels;
+  accepted = marks?.labels.length === labels.length ? marks.labels : null;
   if (labels.length !== placed.rows) return;
   got.labels = key;
   restyle();
@@ -184,8 +189,8 @@ function restyle() {
   hidden = hiddenRow();
   const shown = hidden < 0 ? labels : labels.slice();
   if (hidden >= 0) shown[hidden] = NO_LABEL;
-  view().layer.setStyles(pointStyles(shown, categories()));
-  showLegend(view().legend, categories(), labels, coloured === "added");
+  view().layer.setStyles(pointStyles(shown, categories(), accepted));
+  showLegend(view().legend, categories(), labels, { isOfBatch: coloured === "added", nAccepted: accepted === null ? 0 : store.state?.accepted ?? 0 });
   draw();
 }
 

@@ -4,6 +4,11 @@ import { SHAPES, shownColours, signOf } from "../glyph.js";
 import { AMBIGUOUS, NO_LABEL, SKIPPED } from "../row_labels.js";
 
 const LABELS = 65536;
+/** Accepted suggestions are fainter than labels given by hand. */
+const FAINT = 110;
+
+const ONE_TINT = new Uint32Array(1);
+const ONE_TINT_BYTES = new Uint8Array(ONE_TINT.buffer);
 
 /** Numbers of the shapes, as both layers know them. */
 export const SHAPE = { hollow: 0, circle: 1, square: 2, triangle: 3, diamond: 4, cross: 5 };
@@ -17,9 +22,10 @@ const LAYERS = { [SHAPE.hollow]: 0, [SHAPE.cross]: 1, [SHAPE.circle]: 2, [SHAPE.
 /**
  * @param {Uint16Array} labels as the server gives them
  * @param {{colour: number}[]} categories
+ * @param {Uint16Array|null} accepted 1 for accepted suggestions; null where there are none
  * @returns {import("../page_types.js").PointStyles}
  */
-export function pointStyles(labels, categories) {
+export function pointStyles(labels, categories, accepted = null) {
   const shown = shownColours();
   const named = categories.map(({ colour }) => {
     const sign = signOf(colour);
@@ -51,12 +57,21 @@ export function pointStyles(labels, categories) {
   const order = new Uint32Array(labels.length);
   for (let row = 0; row < labels.length; row += 1) {
     const shape = shapeOfLabel[labels[row]];
-    tints[row] = tintOfLabel[labels[row]];
+    tints[row] = accepted?.[row] ? fainter(tintOfLabel[labels[row]]) : tintOfLabel[labels[row]];
     shapes[row] = shape;
     order[next[LAYERS[shape]]++] = row;
   }
   const colours = new Uint8Array(tints.buffer);
   return { colours, shapes, order, nUnlabelled };
+}
+
+/**
+ * @param {number} tint
+ */
+function fainter(tint) {
+  ONE_TINT[0] = tint;
+  ONE_TINT_BYTES[3] = FAINT;
+  return ONE_TINT[0];
 }
 
 /**

@@ -1,0 +1,1 @@
+"""Pictures and embeddings as tables of the commands that take tables."""
