@@ -241,6 +241,12 @@ def test_unsure_is_apart_from_skip(sky, screen):
     expect(screen.at("history-list")).to_contain_text(f"{first.id} was left undecided.")
     screen.at("history-list").get_by_role("button", name=f"View {first.id}").click()
     expect(screen.at("row-dialog")).to_contain_text("Left undecided.")
+    expect(screen.at("row-unsure")).to_have_count(0)
+    screen.press("Escape")
+    # A labelled row can be left undecided, too.
+    screen.at("history-list").get_by_role("button", name="View sky-000").click()
+    screen.at("row-unsure").click()
+    screen.wait_for_words("saved", "Saved. sky-000 marked as undecided.")
 
 
 def test_a_note_and_a_flag_stay_with_the_row(sky, screen):
