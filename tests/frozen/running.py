@@ -91,6 +91,7 @@ FITTED: dict[str, str] = {
     "advice/guessed": "what is probably unmet",
     "advice/questions_left": "when to stop, which follows from it",
     "answer/by_lot": "random baseline",
+    "answer/learn": "how far learning is, which begins by itself",
 }
 
 _ADDED = tuple(f"/{end}" for end in ADDED)

@@ -1,11 +1,13 @@
 """Report of a session: complete, honest, printable, and without any request."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kernova.discover.opinions import Opinion
 from kernova.discover.project.reading import read_project
 from kernova.discover.project.recovery import recover
 from kernova.errors import InputError
@@ -13,6 +15,7 @@ from kernova.media.opening import open_discovery_data
 from kernova.report.page import LARGEST_PAGE
 from kernova.workbench.closed_project import closed_project
 from kernova.workbench.session_report import citation
+from kernova.workbench.session_report.agreement import agreement_section
 from kernova.workbench.session_report.page import session_page
 from tests.workbench.labelled import MEDIA, label_in_every_way, workbench_over
 
@@ -49,7 +52,7 @@ def test_a_report_holds_everything_and_asks_for_nothing(tmp_path, media):
                  "open disagreements 1", "flagged 2"):  # fmt: skip
         assert fact in words
     assert "2 rows were labelled by two or more experts." in words
-    assert "1 disagreement is not settled." in words
+    assert "1 disagreement is open." in words
     assert "4 labels were accepted from a model and not looked at one by one." in words
     assert "freshwater fish" in words
     assert "&lt;b&gt;" in html  # a note is data
@@ -130,3 +133,19 @@ def test_the_citation_is_that_of_the_repository():
     assert f'name: "{citation.AUTHORS}"' in source
     assert "Category Detection Using Hierarchical Mean Shift" in source
     assert "Vatturi" in citation.PAPERS[0]
+
+
+def test_agreement_beyond_chance_is_of_answers_that_saw_no_other(tmp_path):
+    one = [Opinion("carp", by="Anna", blind="carp"), Opinion("carp", by="Bob", blind="carp")]
+    two = [Opinion("pike", by="Anna", blind="pike"), Opinion("pike", by="Bob", blind="pike")]
+    differ = [Opinion("pike", by="Anna", blind="pike"), Opinion("carp", by="Bob", blind="carp")]
+    seen = [Opinion("pike", by="Anna", blind="pike"), Opinion("pike", by="Bob")]
+    with workbench_over(tmp_path, "table") as bench:
+        opinions = dict(enumerate(map(tuple, [one] * 6 + [two] * 5 + [differ, seen])))
+        section = agreement_section(replace(bench.exports.snapshot(), opinions=opinions))
+    words = words_of(" ".join(section.parts))
+    assert "13 rows were labelled by two or more experts." in words
+    assert "the same category in 92 % of 12 comparisons (95 % interval 65 % to 99 %)." in words
+    assert "Beyond chance, Fleiss' kappa is 0.83" in words.replace("&#x27;", "'")
+    assert "1 row of these cannot be measured" in words
+    assert "Anna Bob 12 11 92% 0.83" in words

@@ -239,12 +239,6 @@ class SessionResults:
         return self._state.categories.get(name, ())
 
     @property
-    def shared_opinions(self) -> dict[int, dict[str | None, str]]:
-        """The experts' latest labels of each row that several have labelled, the newest last."""
-        opinions = self._state.opinions
-        return {row: opinions.of(row) for row in opinions.shared()}
-
-    @property
     def disagreements(self) -> list[Disagreement]:
         """Rows that experts label differently and that are not settled."""
         state = self._state

@@ -51,6 +51,21 @@ def sky(tmp_path):
         yield server
 
 
+@pytest.fixture
+def recordings(tmp_path):
+    """Serve sounds of twelve categories, one of each labelled."""
+    soundfile = pytest.importorskip("soundfile")
+    data = _write_pictures(tmp_path)
+    (tmp_path / "sounds").mkdir()
+    tone = 0.5 * np.sin(np.arange(8000) * 0.3)
+    for id_ in pd.read_csv(data)["id"]:
+        soundfile.write(tmp_path / "sounds" / f"{id_}.wav", tone, 16000)
+    with nearby_workbench(data, id_column="id", audio=tmp_path / "sounds") as server:
+        for kind, name in enumerate(NAMES):
+            server.post("api/labels", expert="Seed", rows=[kind * N_EACH], label=name)
+        yield server
+
+
 def _entries(server, expert):
     entries = server.get("api/history?limit=100")["entries"]
     return [entry for entry in entries if entry["by"] == expert]
@@ -226,6 +241,12 @@ def test_unsure_is_apart_from_skip(sky, screen):
     expect(screen.at("history-list")).to_contain_text(f"{first.id} was left undecided.")
     screen.at("history-list").get_by_role("button", name=f"View {first.id}").click()
     expect(screen.at("row-dialog")).to_contain_text("Left undecided.")
+    expect(screen.at("row-unsure")).to_have_count(0)
+    screen.press("Escape")
+    # A labelled row can be left undecided, too.
+    screen.at("history-list").get_by_role("button", name="View sky-000").click()
+    screen.at("row-unsure").click()
+    screen.wait_for_words("saved", "Saved. sky-000 marked as undecided.")
 
 
 def test_a_note_and_a_flag_stay_with_the_row(sky, screen):
@@ -372,28 +393,19 @@ def test_picture_and_answers_are_seen_at_once(window, sky, new_screen):
     screen.picture(f"answers-categories-{window}")
 
 
-def test_sound_and_answers_are_seen_at_once_on_a_phone(tmp_path, new_screen):
-    soundfile = pytest.importorskip("soundfile")
-    data = _write_pictures(tmp_path)
-    (tmp_path / "sounds").mkdir()
-    tone = 0.5 * np.sin(np.arange(8000) * 0.3)
-    for id_ in pd.read_csv(data)["id"]:
-        soundfile.write(tmp_path / "sounds" / f"{id_}.wav", tone, 16000)
-    with nearby_workbench(data, id_column="id", audio=tmp_path / "sounds") as server:
-        for kind, name in enumerate(NAMES):
-            server.post("api/labels", expert="Seed", rows=[kind * N_EACH], label=name)
-        screen = new_screen(**PHONE).open(server, "Anna")
-        screen.asked()
-        picture = screen.page.get_by_role("img", name="Spectrogram of sky-").first
-        screen.wait_for_image(picture)
-        screen.page.wait_for_timeout(100)
-        pad = screen.page.locator(".answers").bounding_box()
-        assert pad["y"] + pad["height"] <= screen.page.locator("#tabs").bounding_box()["y"]
-        for one in (picture, screen.at("play")):
-            box = one.bounding_box()
-            assert box["height"] >= 30
-            assert box["y"] + box["height"] <= pad["y"] + 0.5
-        screen.picture("answers-sound-narrow")
+def test_sound_and_answers_are_seen_at_once_on_a_phone(recordings, new_screen):
+    screen = new_screen(**PHONE).open(recordings, "Anna")
+    screen.asked()
+    picture = screen.page.get_by_role("img", name="Spectrogram of sky-").first
+    screen.wait_for_image(picture)
+    screen.page.wait_for_timeout(100)
+    pad = screen.page.locator(".answers").bounding_box()
+    assert pad["y"] + pad["height"] <= screen.page.locator("#tabs").bounding_box()["y"]
+    for one in (picture, screen.at("play")):
+        box = one.bounding_box()
+        assert box["height"] >= 30
+        assert box["y"] + box["height"] <= pad["y"] + 0.5
+    screen.picture("answers-sound-narrow")
 
 
 def test_everything_is_named_and_reached_by_tab(sky, screen):

@@ -81,8 +81,10 @@ def matching(server, **query):
 
 
 def saved(screen, words):
+    """Wait until something is saved, and the list is shown as it is since."""
     expect(screen.at("saved")).to_contain_text(words)
     expect(screen.page.locator("body")).to_have_attribute("data-pending", "0")
+    expect(screen.page.locator("[data-testid=review-grid][aria-busy=true]")).to_have_count(0)
 
 
 def test_only_cards_on_the_screen_are_in_the_page(review, lake):

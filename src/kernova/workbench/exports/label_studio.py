@@ -104,9 +104,9 @@ def _annotations(snapshot: Snapshot, row: int) -> list[dict[str, Any]]:
     """Return the opinion of each expert, the label that counts last; remarks go with it."""
     label, author = snapshot.labels[row], snapshot.experts[row]
     others = [
-        _annotation(snapshot, [_choice(CATEGORY, [opinion], _origin(expert))], None)
-        for expert, opinion in snapshot.opinions.get(row, {}).items()
-        if expert != author
+        _annotation(snapshot, [_choice(CATEGORY, [one.label], _origin(one.by))], None)
+        for one in snapshot.opinions.get(row, ())
+        if one.by != author
     ]
     remarks = _remarks(snapshot, row)
     if label is None:

@@ -22,6 +22,7 @@ from kernova.discover.events import (
     RowsLabelled,
     Settled,
 )
+from kernova.discover.opinions import Opinion
 from kernova.discover.project.content import ProjectHead
 from kernova.discover.results import SessionResults
 from kernova.media.row_media import RowMedia
@@ -69,7 +70,7 @@ class Snapshot:
         Further labels.
     headings : dict of str to str
         The heading of each category that is under one.
-    opinions : dict of int to dict
+    opinions : dict of int to tuple of Opinion
         The experts' opinions about rows that several have labelled, the newest last.
     disputed : frozenset of int
         Rows whose experts disagree.
@@ -98,7 +99,7 @@ class Snapshot:
     flagged: frozenset[int]
     tags: dict[int, tuple[str, ...]]
     headings: dict[str, str]
-    opinions: dict[int, dict[str | None, str]]
+    opinions: dict[int, tuple[Opinion, ...]]
     disputed: frozenset[int]
     table: Table | None
     media: RowMedia
@@ -182,7 +183,7 @@ def snapshot_of(
         flagged=frozenset(kept.flagged),
         tags={row: tuple(names) for row, names in kept.tags.items()},
         headings=dict(kept.headings),
-        opinions=results.shared_opinions,
+        opinions={row: results.all_opinions_of(row) for row in results.shared_rows},
         disputed=frozenset(one.row for one in results.disagreements),
         table=table,
         media=RowMedia(list(map(str, results.ids))) if media is None else media,

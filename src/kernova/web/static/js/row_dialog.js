@@ -1,6 +1,6 @@
 /** A single row, outside a question: what it is, how experts labelled it, and a label for it. */
 
-import { askNext, labelRows } from "./actions.js";
+import { askNext, labelRows, markUnsure } from "./actions.js";
 import { messageOf } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { button, element, fill, within } from "./dom.js";
@@ -62,6 +62,10 @@ function rowHead(card, dialog) {
     await askNext({ row: card.row });
     goTo("question");
   };
+  const leaveUndecided = async () => {
+    dialog.close();
+    await markUnsure({ rows: [card.row] }, 1);
+  };
   const canAsk = card.label === null && !isCurrent && card.question === null && phase() !== "preparing";
   const remarks = element("p", { class: "remarks-line", "data-testid": "row-remarks" });
   const flag = button("", async () => (await toggleFlag(card), showNoted()), { "data-testid": "row-flag" });
@@ -79,6 +83,7 @@ function rowHead(card, dialog) {
       canAsk && button("Ask me about it next", askIt, { "data-testid": "ask-row" }),
       button("More like this", () => void openAlike([card.row]), { "data-testid": "more-like" }),
       button("Compare", () => void openExamples(card.row), { "data-testid": "compare-row" }), note, flag,
+      !isCurrent && card.status !== "unsure" && button("Unsure", leaveUndecided, { "data-testid": "row-unsure", title: "It cannot be decided: it loses its label, if it has one" }),
       store.state?.has_further_labels && button("Also …", async () => (await addTag(card), showNoted()), { "data-testid": "row-also" })));
 }
 

@@ -274,6 +274,9 @@ function chosen() {
   return one ? { selected: { rows: [one.row], learnt: listing.learnt() }, count: 1 } : null;
 }
 
+/** Whether something is being decided: until the list is shown anew, keys would act on rows of before. */
+let isDeciding = false;
+
 /**
  * Decide, then show the list as it is now.
  * @param {(selected: SelectedRows, count: number) => Promise<SavedReply|null>} decide
@@ -281,11 +284,21 @@ function chosen() {
  */
 async function act(decide, rows) {
   const found = rows ? { selected: rows, count: rows.count ?? 0 } : chosen();
-  // One after the other: the next is decided about by what is shown then.
-  if (!found || outbox.waiting > 0) return;
-  const reply = await decide(found.selected, found.count);
-  if (reply !== null || rows) await begin({ stays: true });
+  if (!found || isDeciding || outbox.waiting > 0) return;
+  setDeciding(true);
+  try {
+    const reply = await decide(found.selected, found.count);
+    if (reply !== null || rows) await begin({ stays: true });
+  } finally {
+    setDeciding(false);
+  }
   if (isSeen("review")) parts?.grid.list.focus({ preventScroll: true });
+}
+
+/** @param {boolean} isOn */
+function setDeciding(isOn) {
+  isDeciding = isOn;
+  parts?.grid.list.setAttribute("aria-busy", String(isOn));
 }
 
 function accept() {
@@ -315,7 +328,7 @@ function chosenRows() {
 /** @param {string} [name] */
 async function move(name) {
   const found = chosen();
-  if (!found) return;
+  if (!found || isDeciding) return;
   const label = name ?? (await askName({ title: `Label ${counted(found.count, "row")}`, words: "They count as labelled by hand. A single undo reverses this." }));
   if (label !== null) await act((selected, count) => moveRows(selected, count, label));
 }
@@ -323,7 +336,7 @@ async function move(name) {
 /** Rows are not of their category: the one that is listed, or the one that they share. */
 async function reject() {
   const found = chosen();
-  if (!found || !parts) return;
+  if (!found || !parts || isDeciding) return;
   const listed = parts.filters.query().category;
   const names = new Set(chosenRows().map((one) => one.label ?? one.suggested));
   const shared = names.size === 1 && !parts.selection.isAll() ? [...names][0] : null;
