@@ -82,14 +82,14 @@ BAD_FILES = [
         for ending in ("csv", "tsv.gz", "parquet", "arrow", "npy", "npz")
     ],
     ("e.csv", b"\xef\xbb\xbf\n \n", {}, "e.csv is empty; a table needs column names and at least one row."),
-    ("e.csv.gz", gzip.compress(b""), {}, "e.csv.gz is empty; a table needs column names and at least one row."),
+    ("e.csv.gz", gzip.compress(b"", mtime=0), {}, "e.csv.gz is empty; a table needs column names and at least one row."),
     ("h.csv", b"a,b\n", {}, "h.csv has column names but no rows; add at least one row."),
     ("h.csv", b"a,b", {}, "h.csv has column names but no rows; add at least one row."),
     ("h.parquet", parquet(a=pa.array([], "f8")), {}, "h.parquet has column names but no rows; add at least one row."),
     ("h.npy", encoded(np.save, np.empty((0, 2))), {}, "h.npy has column names but no rows; add at least one row."),
     ("c.npy", encoded(np.save, np.empty((2, 0))), {}, "c.npy has no columns; a table needs at least one feature."),
     ("r.csv.gz", b"a,b\n1,2\n", {}, f"r.csv.gz cannot be read as gzip; {DAMAGED}"),
-    ("r.csv.gz", gzip.compress(b"a,b\n1,2\n")[:-9], {}, f"r.csv.gz cannot be read as gzip; {DAMAGED}"),
+    ("r.csv.gz", gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], {}, f"r.csv.gz cannot be read as gzip; {DAMAGED}"),
     *[
         (f"r.{ending}", content, {}, f"r.{ending} cannot be read as {kind}; {DAMAGED}")
         for ending, kind in [("parquet", "Parquet"), ("arrow", "Arrow"), ("feather", "Arrow"), ("npy", "NPY"), ("npz", "NPZ")]
@@ -151,7 +151,7 @@ BAD_FILES = [
     ("j.csv", b'[{"a": 1}, {"a": 2}]\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
     ("j.csv", b'{"a": 1}\n{"a": 2}\n', {}, "j.csv holds JSON, not separated text; save the table as CSV."),
     ("w.csv", b"<html><table><tr><td>1</td></tr></table>\n", {}, "w.csv holds HTML or XML, not separated text; save the table as CSV."),
-    ("z.csv", gzip.compress(b"a,b\n1,2\n"), {}, "z.csv holds binary data, not text; save the table as text, or give the file the extension of its format."),
+    ("z.csv", gzip.compress(b"a,b\n1,2\n", mtime=0), {}, "z.csv holds binary data, not text; save the table as text, or give the file the extension of its format."),
     ("v.csv", units(70.1, "kg", "heavy"), AUTO, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'heavy'; correct it or drop the column."),
     ("v.csv", units(7, "%", "high"), AUTO, "Column 'a' of v.csv is a column of numbers, but row 3 holds 'high'; correct it or drop the column."),
     ("v.csv", units(7, "", "<0.05"), {}, "Column 'a' of v.csv is a column of numbers, but row 3 holds '<0.05'; correct it or drop the column."),

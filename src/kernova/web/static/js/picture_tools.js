@@ -107,7 +107,7 @@ export function picturePanel(address, words, { isInHand = false, isLarge = false
   const tools = element("div", { class: "picture-tools", role: "group", "aria-label": "Picture" },
     button("−", () => zoomBy(1 / STEP), { class: "small quiet icon-only", "aria-label": "Zoom out", "data-testid": "zoom-out" }),
     button("+", () => zoomBy(STEP), { class: "small quiet icon-only", "aria-label": "Zoom in", "data-testid": "zoom-in" }),
-    button("Reset", reset, { class: "small quiet", "aria-label": "Show the whole picture", "data-testid": "zoom-reset" }),
+    button("Reset", reset, { class: "small quiet", "aria-label": "Reset: show the whole picture", "data-testid": "zoom-reset" }),
     contrast, ...Object.values(controls), !isLarge && button("Enlarge", enlarge, { class: "small quiet" }));
   return element("div", { class: "picture-panel" }, frame, tools);
 }

@@ -49,17 +49,18 @@ export function reviewCard(one, isSelected) {
   card.dataset.row = String(one.row);
   card.dataset.status = one.status;
   card.dataset.signature = signatureOf(one);
+  // The whole id stands here; what the card shows is shortened.
   card.setAttribute("aria-label", wordsOf(one));
   card.title = titleOf(one);
   const name = one.label ?? one.suggested;
   const sign = one.is_flagged && element("span", { class: "review-sign flag" }, "⚑");
   const note = one.note !== null && element("span", { class: "review-sign" }, "✎");
   card.append(thumbnail(one.row),
-    element("span", { class: "caption" }, shortened(one.id)),
-    element("span", { class: "caption review-category" }, name !== null && glyph(categoryNamed(name)?.colour), element("span", {}, name ?? STATUS_WORDS[one.status]),
+    element("span", { class: "caption", "aria-hidden": "true" }, shortened(one.id)),
+    element("span", { class: "caption review-category", "aria-hidden": "true" }, name !== null && glyph(categoryNamed(name)?.colour), element("span", {}, name ?? STATUS_WORDS[one.status]),
       element("small", {}, probabilityWords(one.probability))),
-    element("span", { class: "caption review-doubt" }, ...lastLine(one)),
-    element("span", { class: "review-signs" }, sign, note));
+    element("span", { class: "caption review-doubt", "aria-hidden": "true" }, ...lastLine(one)),
+    element("span", { class: "review-signs", "aria-hidden": "true" }, sign, note));
   return card;
 }
 
