@@ -46,7 +46,7 @@ export async function openExamples(row) {
   const choice = element("select", { "aria-label": "Compare with", "data-testid": "compare-with" },
     element("option", { value: "" }, "the nearest of each category"),
     ...categories().map(({ name }) => element("option", { value: name }, `“${name}”`)));
-  const dialog = openDialog("Compare with labelled rows", [element("div", { class: "line" }, element("span", {}, "Compare with"), choice), body], { testid: "compare-dialog", isWide: true });
+  const dialog = openDialog(worded("Compare with labelled rows"), [element("div", { class: "line" }, element("span", {}, "Compare with"), choice), body], { testid: "compare-dialog", isWide: true });
   dialog.node.classList.add("whole");
   const show = async () => {
     try {

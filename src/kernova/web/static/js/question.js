@@ -198,7 +198,7 @@ function showAsked(view, question) {
 /** @param {Question} question */
 function questionHead(question) {
   return element("header", { class: "question-head" },
-    element("p", { class: "kicker" }, question.is_blind ? element("span", { class: "comparison", "data-testid": "for-comparison" }, "For comparison") : `Question ${question.number}`, amongUnknown),
+    element("p", { class: "kicker" }, question.is_blind ? element("span", { class: "for-comparison", "data-testid": "for-comparison" }, "For comparison") : `Question ${question.number}`, amongUnknown),
     element("h1", { id: "question-heading", "data-testid": "question-id" }, question.id),
     element("p", { class: "reason", "data-testid": "reason" }, question.reason),
     remarks,
