@@ -165,7 +165,8 @@ BAD_PAIRS = {
     ),
     "directory": (
         lambda folder: ((folder / "new.csv").unlink(), (folder / "new.csv").mkdir()),
-        "new.csv is a folder; name a file in it.",
+        "known.csv and new.csv must both be folders or ZIP archives of pictures, or both tables. "
+        "Name two such.",
     ),
 }
 

@@ -14,7 +14,7 @@ _VOWELS: Final = "aeiou"
 _HISSING: Final = ("s", "x", "z", "ch", "sh")
 # A quoted name, or the word itself with the indefinite article before it, if there is one.
 _ROW: Final = re.compile(
-    r"""(?P<kept>(?<!\w)'[^']*'(?!\w)|"[^"]*"|“[^”]*”)"""
+    r"""(?P<kept>(?<!\w)'[^']{0,500}'(?!\w)|"[^"]{0,500}"|“[^”]{0,500}”)"""
     r"""|(?P<article>\b[Aa] )?\b(?P<word>[Rr]ows?)\b"""
 )
 

@@ -137,9 +137,15 @@ def review_seconds(n_rows):
     return taken
 
 
+def quickest_seconds(n_rows):
+    """Return the shortest of three times: a collection of garbage may fall into any of them."""
+    runs = [review_seconds(n_rows) for _ in range(3)]
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
 @pytest.mark.soak
 def test_a_review_of_half_of_the_rows_takes_time_that_grows_with_them(long_bar):
-    few, many = (review_seconds(n) for n in (long_bar(100_000) // 4, long_bar(100_000)))
+    few, many = (quickest_seconds(n) for n in (long_bar(100_000) // 4, long_bar(100_000)))
     print(f"\nevents of {long_bar(50_000)} rows, CPU seconds: {_rounded(many)}")
     assert max(many.values()) < 2
     # Four times the rows: quadratic time would be sixteen times as long.

@@ -91,6 +91,7 @@ FITTED: dict[str, str] = {
     "advice/guessed": "what is probably unmet",
     "advice/questions_left": "when to stop, which follows from it",
     "answer/by_lot": "random baseline",
+    "advice/known[1]/sentence": "of one row, whose number is no longer written",
     "answer/learn": "how far learning is, which begins by itself",
 }
 

@@ -35,7 +35,6 @@ def groups(unnamed):
 def test_learning_asking_unknowns_and_taking_home(groups, screen, tmp_path):
     screen.open(groups, "Anna")
     screen.go("learn")
-    expect(screen.at("download-model.kernova")).to_have_count(0)
     screen.push(screen.at("learn"))
     expect(screen.at("precision")).to_contain_text("by cross-validation of")
     counts = groups.get("api/learn")["counts"]

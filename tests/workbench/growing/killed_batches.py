@@ -22,7 +22,6 @@ from tests.workbench.growing.tables import OPTIONS, write_batch, write_first
 N_FIRST, N_BATCH, N_AGAIN = 150, 40, 6
 N_ANSWERS = 3
 _LONGEST_SECONDS = 6.0
-trees.N_TREES = 10
 
 
 def files(folder, n_batches):
@@ -97,6 +96,7 @@ def forked(job, *arguments, killed_after=None):
 
 
 def main(folder, n_batches):
+    trees.N_TREES = 10  # here, not where the module is only imported
     rng = random.Random(0)
     batches, truth = files(folder, n_batches)
     forked(

@@ -31,7 +31,8 @@ def test_batches_survive_kills(tmp_path, long_bar):
     counts = json.loads(run.stdout)
     print(counts)
     assert counts["batches"] == n_batches
-    assert counts["while adding"] >= n_batches // 2
+    if n_batches >= 10:  # of few batches, chance may let all be added undisturbed
+        assert counts["while adding"] >= n_batches // 2
 
 
 def _table(rows, ids):

@@ -199,6 +199,6 @@ TPS_FOR_A_TABLE = (
     "one it was learnt from."
 )
 LABELS_FOR_A_TABLE = (
-    "`{}` is for models that were learnt from landmarks. Name the column of {} that holds the "
+    "`{}` is for models of landmarks, pictures or embeddings. Name the column of {} that holds the "
     "classes with label_column."
 )

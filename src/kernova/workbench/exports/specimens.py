@@ -20,7 +20,7 @@ from kernova.workbench.exports.snapshot import Snapshot
 _IN_VARIABLES: Final = ("category", "heading", "status", "expert", "confidence", "flagged")
 _IN_COMMENTS: Final = ("time", "probability", "further_labels", "note")
 # At these, a reader of TPS files would begin another variable.
-_SEPARATING: Final = re.compile(r"\s*[,;=]\s*")
+_SEPARATING: Final = re.compile(r"(?<!\s)\s*[,;=]\s*")
 
 
 def tps_reason_against(snapshot: Snapshot) -> str | None:

@@ -30,7 +30,8 @@ _MOST_KEPT: Final = 64
 STATUSES: Final = ("unlabelled", "labelled", "accepted", "skipped", "unsure")
 _COMPARISON: Final = re.compile(r"(<=|>=|<|>|=)?\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)$")
 _RANGE: Final = re.compile(
-    r"([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*\.\.\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)$"
+    r"([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)\s*\.\.\s*"
+    r"([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)$"
 )
 _MISSING: Final = "missing"
 
