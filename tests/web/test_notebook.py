@@ -168,4 +168,5 @@ def test_importing_kernova_loads_no_server():
         "assert 'fastapi' not in sys.modules and 'matplotlib' not in sys.modules; "
         "kernova.workbench.open; assert 'fastapi' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    run = subprocess.run([sys.executable, "-c", code], check=False, timeout=120)
+    assert run.returncode == 0

@@ -257,7 +257,9 @@ def test_any_json_is_read_or_rejected(parsed):
         {"data": {"id": "row 7"}, "annotations": [{"result": [parsed], "completed_by": parsed}]}
     ]
     for content in (parsed, tasks, [{"data": parsed}]):
-        rejection("a.json", json.dumps(content).encode())
+        # A rejection is a sentence; any other error would be raised.
+        sentence = rejection("a.json", json.dumps(content).encode())
+        assert sentence == "" or sentence.endswith(".")
 
 
 def test_a_table_of_many_rows_is_read_quickly(tmp_path):

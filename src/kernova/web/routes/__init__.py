@@ -11,8 +11,8 @@ from kernova.web.invitations import Invitations
 from kernova.web.routes.annotations import annotation_routes
 from kernova.web.routes.asking import category_routes, correction_routes, question_routes
 from kernova.web.routes.batches import batch_routes
-from kernova.web.routes.colleagues import colleague_routes, expert_routes
-from kernova.web.routes.files import download_routes, media_routes
+from kernova.web.routes.colleagues import agreement_routes, colleague_routes, expert_routes
+from kernova.web.routes.files import download_routes, media_routes, spectrogram_routes
 from kernova.web.routes.importing import import_routes
 from kernova.web.routes.learning import learning_routes
 from kernova.web.routes.looking import map_routes, overview_routes, row_routes
@@ -40,6 +40,8 @@ def all_routes(workbench: Workbench, invitations: Invitations) -> list[APIRouter
     review_routes(review, workbench, queue)
     expert_routes(colleagues, workbench, queue, invitations)
     colleague_routes(colleagues, workbench, queue)
+    agreement_routes(colleagues, workbench)
     media_routes(files, workbench)
+    spectrogram_routes(files, workbench)
     download_routes(files, workbench)
     return [asking, looking, review, colleagues, files]

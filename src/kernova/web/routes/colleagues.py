@@ -173,7 +173,7 @@ def expert_routes(
 
 
 def colleague_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> None:
-    """Register the routes of undo, overlap, agreement and disputed rows."""
+    """Register the routes of undo and planned overlap."""
     undoing = workbench.part(Undoing)
 
     @router.post("/undo", response_model=SAVED)
@@ -204,6 +204,10 @@ def colleague_routes(router: APIRouter, workbench: Workbench, queue: Queue) -> N
     def planned_overlap(expert: QueryExpert = None) -> Response:
         """Return the planned overlap, and how much of it is done."""
         return json_reply(workbench.overlap.reply(expert_name(expert)))
+
+
+def agreement_routes(router: APIRouter, workbench: Workbench) -> None:
+    """Register the routes of agreement and of disputed rows."""
 
     @router.get("/agreement", response_model=reply_model(AgreementReply))
     def agreement(

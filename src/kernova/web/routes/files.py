@@ -57,6 +57,10 @@ def media_routes(router: APIRouter, workbench: Workbench) -> None:
         """Return a sound of the row."""
         return Response(media.sound(row, _SLOWNESSES[slowness], file), media_type="audio/wav")
 
+
+def spectrogram_routes(router: APIRouter, workbench: Workbench) -> None:
+    """Register the route of spectrograms."""
+
     @router.get(
         "/media/{row}/spectrogram",
         responses=binary_responses("image/png"),
@@ -79,7 +83,7 @@ def media_routes(router: APIRouter, workbench: Workbench) -> None:
         ] = "normal",
     ) -> Response:  # fmt: skip
         """Return the spectrogram of a sound of the row; headers give the ranges of its axes."""
-        drawn = media.spectrogram(row, file, SpectrogramView(lowest, highest, contrast))
+        drawn = workbench.media.spectrogram(row, file, SpectrogramView(lowest, highest, contrast))
         headers = {
             "X-Kernova-Start": f"{drawn.start:.6g}",
             "X-Kernova-Seconds": f"{drawn.seconds:.6g}",
