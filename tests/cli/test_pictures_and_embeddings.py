@@ -12,7 +12,7 @@ from kernova import load_model
 from kernova.cli.app import app
 from kernova.images.columns import PictureColumns
 from kernova.tables.embeddings import EmbeddingColumns
-from tests.cli import messages
+from tests.cli import picture_messages as messages
 from tests.media.albums import KINDS, album, vectors
 
 pytestmark = pytest.mark.usefixtures("few_trees")

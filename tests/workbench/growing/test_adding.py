@@ -76,7 +76,8 @@ def test_a_file_that_has_grown_opens_and_gives_its_new_rows(folder, first):
     pd.concat([first, more]).to_csv("first.csv", index=False)
     with open_growing(PROJECT) as project:
         assert project.discovery.notes == [
-            "40 rows of first.csv are not in the project; to add them, pass add='first.csv'."
+            "40 rows of first.csv are not in the project; they are left out until first.csv is "
+            "added."
         ]
         assert add_to(project, "first.csv").n_added == 40
     with open_growing(PROJECT) as project:

@@ -280,10 +280,10 @@ def discover(
         how = {"missing_columns": missing_columns, **given}
         results = [add_file(opened, one, how, same_id) for one in add or ()]
         discovery = opened.discovery
+        plan_overlap(discovery, plan)
         if is_unattended:
             finish_growth(opened, results, report, output, raw=raw, as_json=as_json)
             return
-        plan_overlap(discovery, plan)
         print_growth(results, console(stderr=as_json))
         if endpoint is None:
             # JSON has standard output to itself.

@@ -320,7 +320,7 @@ def _first_part(content: ProjectContent, rows: ReadRows, source: str) -> ReadRow
     n_more = len(rows.table.ids) - len(places)
     note = (
         f"{quantity(n_more, 'row')} of {source} {plural(n_more, 'is', 'are')} not in the project; "
-        f"to add {plural(n_more, 'it', 'them')}, pass add={quoted(source)}."
+        f"{plural(n_more, 'it is', 'they are')} left out until {source} is added."
     )
     return rows.at(places)._replace(notes=[*rows.notes, note])
 
