@@ -199,3 +199,12 @@ def test_spectrograms_have_the_wanted_frequencies_and_contrast(tmp_path, table):
     assert str(caught.value) == (
         "The lowest frequency must be below the highest; got 4,000 Hz and 2,000 Hz."
     )
+
+
+def test_a_column_to_show_that_is_not_there_is_named(table):
+    with pytest.raises(InputError) as caught:
+        opened(table, show=["caugt"])
+    assert str(caught.value) == (
+        f"{table} has no column 'caugt' to show. Did you mean 'caught'? Its columns are 'fish', "
+        "'length', 'sex', 'caught', 'survey', 'note', 'secret'."
+    )

@@ -12,7 +12,7 @@ from kernova.kernels.components import WideRows
 from kernova.tables.context import Context, LinkTemplate
 from kernova.tables.formats import RawTable, read_raw
 from kernova.tables.known import KnownColumns, like_known
-from kernova.tables.table import Missing, Reading, Table, table_of
+from kernova.tables.table import Missing, Reading, Table, table_of, unknown_column
 from kernova.text import listed
 from kernova.typing import Mask
 
@@ -66,6 +66,9 @@ class DataRequest(NamedTuple):
             raw = raw._replace(aside=raw.aside - set(self.like.names))
         taken = {*self.named, raw.own_id, ""}
         names = self._names_of(raw)
+        for name in self._only_shown if self.like is None else ():
+            if name not in names and name not in taken:
+                raise unknown_column(name, "shown", names, self.source)
         others = [] if self.only is None else [name for name in names if name not in self.only]
         without = [
             name

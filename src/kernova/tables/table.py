@@ -418,7 +418,7 @@ def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], s
         if name is None:
             continue
         if name not in names:
-            raise _unknown_column(name, role, names, source)
+            raise unknown_column(name, role, names, source)
         if name in role_of:
             raise InputError(
                 f"Column {quoted(name)} of {source} cannot be both {role_of[name]} and {role}; "
@@ -427,10 +427,11 @@ def _check_column_names(asked: list[tuple[str, str | None]], names: list[str], s
         role_of[name] = role
 
 
-def _unknown_column(name: str, role: str, names: list[str], source: str) -> InputError:
+def unknown_column(name: str, role: str, names: list[str], source: str) -> InputError:
+    """Return the error for a name that no column has, which was to be used in a role."""
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {quoted(close[0])}?" if close else ""
-    use = {"dropped": "drop", "kept": "keep"}.get(role, f"use as {role} column")
+    use = {"dropped": "drop", "kept": "keep", "shown": "show"}.get(role, f"use as {role} column")
     return InputError(
         f"{source} has no column {quoted(name)} to {use}.{hint} Its columns are {listed(names)}."
     )
